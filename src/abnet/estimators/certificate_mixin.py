@@ -25,6 +25,7 @@ from abnet.model.model import Model
 from abnet.networks.bam import BAM
 from abnet.networks.posterior import Posterior
 from abnet.tables.labels import Labels, with_unknown
+from abnet.tables.notes import warn_of
 from abnet.training.labelled_rows import checked_rows, marks_of, without_groups
 from abnet.training.seeds import Streams
 from abnet.training.settings import Settings
@@ -111,6 +112,7 @@ class CertificateMixin(PredictionMixin):
         self
         """
         self._fit(X, y, sample_weight, groups)
+        warn_of(self.model_.preparation.notes, stacklevel=2)
         return self
 
     def _fit(

@@ -17,7 +17,7 @@ from abnet.estimators.logistic_rival import counted_rival, held_out_rival, learn
 from abnet.estimators.table_parts import for_tables, read_rows
 from abnet.model.card import Rival
 from abnet.model.file import save
-from abnet.tables.notes import NoteWarning
+from abnet.tables.notes import NoteWarning, warn_of
 from abnet.tables.reading import Learning, TableSource
 from abnet.utils.atomic import temporary_folder
 from abnet.utils.parameters import check_positive
@@ -115,6 +115,7 @@ def fit_table(
     }  # fmt: skip
     card = msgspec.structs.replace(classifier.model_.card, **told, **({} if background else {"background": ()}))
     classifier.model_ = replace(classifier.model_, card=card)
+    warn_of(classifier.model_.preparation.notes, stacklevel=2)
     if output is None:
         for note in part.notes:
             warnings.warn(NoteWarning(note), stacklevel=2)

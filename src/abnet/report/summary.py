@@ -20,6 +20,7 @@ from abnet.report.measures import RowMeasures
 from abnet.report.moves import direction_text
 from abnet.report.promise import Peer, better_peers, weak_classes
 from abnet.report.svg import Bar, bar_chart
+from abnet.tables.notes import named_option, note_lines
 from abnet.utils.wording import confidence, figure_up, number_of, percent, percent_down, percent_up, stated
 
 __all__ = ["About", "about_rows", "summary_section"]
@@ -66,9 +67,12 @@ def summary_section(
 ) -> Markup:
     """One page for people accountable for the model."""
     c = model.certificate_
-    bars = _bars(c, peers, measures, _plain_vote(model))
+    bars, doubts = _bars(c, peers, measures, _plain_vote(model)), _doubts(model)
+    notes = model.preparation.notes
+    alarming = any(note.severity == "leak" and note.code != "identifier" for note in notes)
     return rendered(
-        "summary.html", **_headline(model), decision=_decision(model), warnings=_warnings(model, peers, measures),
+        "summary.html", **_headline(model), decision=_decision(model), alarming=alarming,
+        warnings=[*doubts, *_warnings(model, peers, measures)],
         bars=bar_chart(bars, "Error rates of this model and others") if bars else None,
         bars_words=_bars_words(bars, peers), drivers=_drivers(model, found),
         assumptions=None if c is None else with_code(assumptions(c)),
@@ -184,6 +188,12 @@ def _probability(model: Model, score: float, code: int) -> str:
 
 
 # Warnings
+
+
+def _doubts(model: Model) -> list[str]:
+    """Columns that give the label away or say which rows belong together, then those that were left out."""
+    notes = [note for note in model.preparation.notes if note.severity == "leak" or note.left_out]
+    return [short(line, 600) for line in note_lines(notes, most=len(notes), spell=named_option)]
 
 
 def _warnings(model: Model, peers: tuple[Peer, ...], measures: RowMeasures | None) -> list[str]:
