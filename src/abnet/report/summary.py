@@ -20,7 +20,7 @@ from abnet.report.measures import RowMeasures
 from abnet.report.moves import direction_text
 from abnet.report.promise import Peer, better_peers, weak_classes
 from abnet.report.svg import Bar, bar_chart
-from abnet.tables.notes import named_option, note_lines
+from abnet.tables.notes import Note, named_option, note_lines
 from abnet.utils.wording import confidence, figure_up, number_of, percent, percent_down, percent_up, stated
 
 __all__ = ["About", "about_rows", "summary_section"]
@@ -68,8 +68,7 @@ def summary_section(
     """One page for people accountable for the model."""
     c = model.certificate_
     bars, doubts = _bars(c, peers, measures, _plain_vote(model)), _doubts(model)
-    notes = model.preparation.notes
-    alarming = any(note.severity == "leak" and note.code != "identifier" for note in notes)
+    alarming = any(map(_alarming, model.preparation.notes))
     return rendered(
         "summary.html", **_headline(model), decision=_decision(model), alarming=alarming,
         warnings=[*doubts, *_warnings(model, peers, measures)],
@@ -190,10 +189,17 @@ def _probability(model: Model, score: float, code: int) -> str:
 # Warnings
 
 
+def _alarming(note: Note) -> bool:
+    """Whether the certificate may be about something else than it seems; leaving out a row number has no such effect."""
+    return note.severity == "leak" and note.code != "identifier"
+
+
 def _doubts(model: Model) -> list[str]:
     """Columns that give the label away or say which rows belong together, then those that were left out."""
     notes = [note for note in model.preparation.notes if note.severity == "leak" or note.left_out]
-    return [short(line, 600) for line in note_lines(notes, most=len(notes), spell=named_option)]
+    notes.sort(key=lambda note: not _alarming(note))
+    lines = note_lines(notes, most=len(notes), spell=named_option)
+    return [short(f"{line[0].upper()}{line[1:]}.", 600) for line in lines]
 
 
 def _warnings(model: Model, peers: tuple[Peer, ...], measures: RowMeasures | None) -> list[str]:
