@@ -190,7 +190,7 @@ def _probability(model: Model, score: float, code: int) -> str:
 
 
 def _alarming(note: Note) -> bool:
-    """Whether the certificate may be about something else than it seems; leaving out a row number has no such effect."""
+    """Whether the certificate may be about something else than it seems; a row number that was left out is no doubt."""
     return note.severity == "leak" and note.code != "identifier"
 
 

@@ -5,7 +5,7 @@ from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
 from abnet.tables.cells import is_missing
@@ -73,14 +73,13 @@ def _first(table: Table, name: str, n: int) -> Distinct:
 
 def _said(distinct: Distinct, labels: NDArray[Any], *, text: bool, all_rows: bool = False) -> tuple[str, int] | None:
     known, codes = np.unique(labels, return_inverse=True)
-    gaps = np.array([is_missing(value) for value in distinct.values])
-    values = np.where(gaps, len(gaps), np.arange(len(gaps)))[distinct.codes]  # all gaps are one value
+    values = np.where(gaps := _gaps(distinct), len(distinct.values), distinct.codes)  # all gaps are one value
     if all_rows and len(known) < 2:
         return None
     different = _decides(values, codes)
     if different == len(known):
         return "one value per label", different
-    if len(known) <= 2 and _decides(gaps[distinct.codes].astype(np.intp), codes) == len(known):
+    if len(known) <= 2 and _decides(gaps.astype(np.intp), codes) == len(known):
         return "gaps tell the label", different
     if not different or not text:
         return None
@@ -99,15 +98,24 @@ def _decides(values: NDArray[np.intp], codes: NDArray[np.intp]) -> int:
 
 def _one_sided(table: Table, columns: Sequence[Column], labels: NDArray[Any]) -> Iterator[Note]:
     """Notes on columns that have values, or gaps, in rows of one label only."""
+    known, codes = np.unique(labels, return_inverse=True)
+    shares = np.bincount(codes) / len(codes)
     for column in columns:
         if f"{column.name} (missing)" not in column.features:
             continue
-        gaps = table.cells(column.name).distinct().lookup(is_missing)
+        first = _gaps(_first(table, column.name, _FIRST[-1]))
+        if min(len(np.unique(codes[: len(first)][part])) for part in (first, ~first)) > 1:
+            continue  # most columns are spared the work
+        gaps = _gaps(table.cells(column.name).distinct())
         for code, part in (("values of one label", ~gaps), ("gaps of one label", gaps)):
-            known = np.unique(labels[part])
+            found = np.unique(codes[part])
             # Rows without any say all have this label with probability at most p^rows, p its share.
-            if len(known) == 1 and part.sum() * -np.log(np.mean(labels == known[0])) >= _NEVER:
+            if len(found) == 1 and len(known) > 1 and -part.sum() * np.log(shares[found[0]]) >= _NEVER:
                 yield Note(code, (column.name,), int(part.sum()))
+
+
+def _gaps(distinct: Distinct) -> NDArray[np.bool_]:
+    return np.array([is_missing(value) for value in distinct.values])[distinct.codes]
 
 
 def _in_order(table: Table, columns: Sequence[Column], labels: NDArray[Any]) -> Iterator[Note]:
@@ -116,15 +124,13 @@ def _in_order(table: Table, columns: Sequence[Column], labels: NDArray[Any]) -> 
     By numbers, a cut then separates the labels, as the outcome does from which they were made. By dates, the labels
     follow each other in time, as time stamps of a sorted table do.
     """
+    known, codes = np.unique(labels, return_inverse=True)
     for column in columns:
         x = column.raw(table) if column.takes in ("number", "date") else None
-        if x is None:
-            continue
-        known = [part[~np.isnan(part)] for part in (x[labels == label] for label in np.unique(labels))]
-        if len(known) < 2 or not all(map(len, known)):
-            continue
-        spans = sorted((part.min(), part.max()) for part in known)
-        if any(a[1] >= b[0] for a, b in pairwise(spans)) or _surprise([len(part) for part in known]) < _SORTED:
+        if x is None or _spans(x[: _FIRST[-1]], codes[: _FIRST[-1]]) is None:
+            continue  # most columns are spared the work
+        counts, spans = np.bincount(codes[~np.isnan(x)], minlength=len(known)), _spans(x, codes)
+        if spans is None or len(known) < 2 or not counts.all() or _surprise(counts) < _SORTED:
             continue
         if column.takes == "date":
             yield Note("times tell the label", (column.name,), table.n_rows)
@@ -134,11 +140,19 @@ def _in_order(table: Table, columns: Sequence[Column], labels: NDArray[Any]) -> 
         yield Note("cut tells the label", (column.name,), table.n_rows, facts={"cut": _listed(cuts)})
 
 
+def _spans(x: NDArray[np.float64], codes: NDArray[np.intp]) -> list[tuple[float, float]] | None:
+    """Least and largest number of each label that has any, in order; None if two labels overlap."""
+    x, codes = x[~np.isnan(x)], codes[~np.isnan(x)]
+    parts = (x[codes == code] for code in np.unique(codes))
+    spans = sorted((float(part.min()), float(part.max())) for part in parts)
+    return None if any(a[1] >= b[0] for a, b in pairwise(spans)) else spans
+
+
 def _listed(cuts: Sequence[float]) -> str:
     return ", ".join(f"{cut:.10g}" for cut in cuts[:_MOST_CUTS]) + ", …" * (len(cuts) > _MOST_CUTS)
 
 
-def _surprise(counts: Sequence[int]) -> float:
+def _surprise(counts: ArrayLike) -> float:
     """Minus the logarithm of the probability that labels with these counts, in random order, do not overlap.
 
     Examples
@@ -146,5 +160,5 @@ def _surprise(counts: Sequence[int]) -> float:
     >>> round(float(np.exp(_surprise([2, 3]))))
     5
     """
-    several = np.array(counts, np.float64)
+    several = np.asarray(counts, np.float64)
     return float(gammaln(several.sum() + 1) - gammaln(several + 1).sum() - gammaln(len(several) + 1))
