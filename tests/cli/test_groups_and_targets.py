@@ -46,6 +46,17 @@ def by_patients(run: Run, visits: Path, tmp_path_factory: pytest.TempPathFactory
     )
 
 
+def test_without_the_option_a_note_names_it(run: Run, visits: Path, tmp_path: Path) -> None:
+    result = run("fit", visits, "--target", "state", "--json", "-o", tmp_path / "m.abnet", *TWO)
+    record = json.loads(result.stdout)
+    (note,) = [note for note in record["note_data"] if note["columns"] == ["patient"]]
+    assert note["code"] == "measured groups"
+    assert "--group patient" in note["text"]
+    assert "--use patient" in note["text"]
+    assert result.stderr.count("--group patient") == 1
+    assert record["n_columns"] == 2
+
+
 def test_fit_by_groups(run: Run, visits: Path, fresh: Path, by_patients: tuple[Path, dict[str, Any]]) -> None:
     model, record = by_patients
     assert record["n_columns"] == 2
@@ -233,7 +244,7 @@ def test_a_label_that_the_costs_do_not_name_is_no_negative_row(run: Run, scored:
 
 
 def test_from_fit_to_decided_answers(run: Run, failure: Failure, visits: Path, fresh: Path, tmp_path: Path) -> None:
-    model, fit = tmp_path / "d.abnet", ["fit", visits, "--target", "state", *TWO]
+    model, fit = tmp_path / "d.abnet", ["fit", visits, "--target", "state", "--use", "patient", *TWO]
     costs = ["--costs", "ill:well=1000", "--costs", "well:ill=1"]
     text = " ".join(run(*fit, *costs, "-o", model).stdout.split())
     assert "the expected cost of a row" in text
