@@ -11,7 +11,9 @@ from sklearn.base import BaseEstimator
 from abnet import __version__
 from abnet.certificates.fingerprint import background_rows
 from abnet.certificates.fitted_rows import MOST_ROWS, row_filter
+from abnet.certificates.goals import TargetPrecision, TargetRecall
 from abnet.certificates.statement import Estimate
+from abnet.certificates.trade_off import trade_offs
 from abnet.model.card import Card, Curve
 from abnet.training.labelled_rows import marks_of
 from abnet.training.learned import Learned, PreparedRows
@@ -47,6 +49,7 @@ def card_of(
     """
     recipe, features = learned.recipe, rows.features
     marks = marks_of(rows.codes, rows.labels.n_classes)
+    positive = settings.goal.positive if isinstance(settings.goal, TargetRecall | TargetPrecision) else None
     # Bound rows that were held out from training and selection may certify the model again.
     untouched = settings.frozen and certified and settings.n_candidates == 1
     n_learned = rows.n_first if untouched else len(rows.codes)
@@ -71,6 +74,7 @@ def card_of(
         row_filter=seen,
         background=background_rows(features.first if rows.n_first else features.base),
         bound_estimate=None if estimate is None else estimate.value,
+        trade_offs=() if rows.groups is not None else trade_offs(learned.held, rows.labels.names, positive),
     )
 
 

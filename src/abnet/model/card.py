@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from abnet.certificates.fitted_rows import RowFilter
+from abnet.certificates.trade_off import TradeOff
 
 __all__ = ["Card", "Curve", "Rival"]
 
@@ -89,6 +90,8 @@ class Card(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     bound_estimate : float
         The Gibbs bound if it is only an estimate.
     rivals : tuple of Rival
+    trade_offs : tuple of TradeOff
+        What thresholds reach on held rows of the first part.
     """
 
     estimator: str | None = None
@@ -116,6 +119,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     background: tuple[tuple[int | float, ...], ...] = ()
     bound_estimate: float | None = None
     rivals: tuple[Rival, ...] = ()
+    trade_offs: tuple[TradeOff, ...] = ()
 
     def __post_init__(self) -> None:
         if any(not a < b for a, b in pairwise((*self.cuts, math.inf))):
