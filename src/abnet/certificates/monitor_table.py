@@ -87,6 +87,7 @@ def monitor(
     truth: str | None = None,
     picture: str | os.PathLike[str] | None = None,
     allow_repeat: bool = False,
+    allow_shift: bool = True,
 ) -> MonitoredTable:
     """Count a model's errors on new labelled rows, add them to the state, and write the state.
 
@@ -118,6 +119,8 @@ def monitor(
         File for a figure of the evidence over these rows.
     allow_repeat : bool
         Count a table that was given before.
+    allow_shift : bool
+        Whether to count a table with a numeric column far outside its training range, as for `predict_table`.
 
     Raises
     ------
@@ -130,7 +133,7 @@ def monitor(
     for path in (state, *([picture] if picture else [])):
         check_writable(path)
     watched, loaded = hashlib.sha256(Path(model).read_bytes()).hexdigest(), load(model)
-    rows = judge_model_rows(loaded, table, truth=truth)
+    rows = judge_model_rows(loaded, table, truth=truth, allow_shift=allow_shift)
     watch = _opened(Path(state), loaded, watched, asked, positive_class, alpha)
     wrong = errors_that_count(rows, watch.quantity, watch.label)
     before = {"n": watch.n, "errors": watch.errors}

@@ -50,6 +50,7 @@ def monitor(
     allow_repeat: Annotated[bool, options.flag("--allow-repeat", "Count a table that was given before.")] = DEFAULTS[
         "allow_repeat"
     ],
+    allow_shift: options.AllowShift = False,
     picture: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the evidence over the rows of this table (PNG or SVG).")
     ] = DEFAULTS["picture"],
@@ -77,10 +78,19 @@ def monitor(
         from abnet.certificates.monitor_table import monitor as watch
 
         made = watch(
-            model, table, state, error=error, recall=_rate("--recall", recall),
-            precision=_rate("--precision", precision), positive_class=positive_class, alpha=alpha, truth=truth,
-            picture=picture, allow_repeat=allow_repeat,
-        )  # fmt: skip
+            model,
+            table,
+            state,
+            error=error,
+            recall=_rate("--recall", recall),
+            precision=_rate("--precision", precision),
+            positive_class=positive_class,
+            alpha=alpha,
+            truth=truth,
+            picture=picture,
+            allow_repeat=allow_repeat,
+            allow_shift=allow_shift,
+        )
     console.say_all(made.notes)
     if json:
         console.as_json({**made.to_dict(), "notes": console.said()})

@@ -72,6 +72,7 @@ def card_of(
         n_training_groups=None if rows.groups is None else len(np.unique(rows.groups)),
         data_fingerprint=fingerprint,
         row_filter=seen,
+        training_inputs=features.training,
         background=background_rows(features.first if rows.n_first else features.base),
         bound_estimate=None if estimate is None else estimate.value,
         trade_offs=() if rows.groups is not None else trade_offs(learned.held, rows.labels.names, positive),

@@ -1,6 +1,7 @@
 """`Model`: a fitted classifier, as made by `fit`, written by `save` and read by `load`."""
 
 import os
+import warnings
 from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -107,9 +108,19 @@ class Model:
     def features(self, X: Any) -> Inputs:
         """The network's inputs for input rows; codes are not written out.
 
-        Rows may be an array, a frame, a dict of columns, a dict (one row) or a list of dicts.
+        Rows may be an array, a frame, a dict of columns, a dict (one row) or a list of dicts. A column that differs
+        from the training rows in most of 30 rows or more raises an `InputShiftWarning`.
         """
-        return self.preparation.inputs(self.in_order(self.from_dicts(X)))
+        rows, training = self.in_order(self.from_dicts(X)), self.card.training_inputs
+        if training is None or _size(rows) < LEAST_CHECKED:
+            return self.preparation.inputs(rows)
+        from abnet.tables.preparation.input_check import InputShiftWarning, checked_sample, shift_notes
+
+        inputs, columns = self.preparation.observed(rows)
+        if columns:
+            for note in shift_notes(checked_sample(training, self.preparation.columns, columns)):
+                warnings.warn(InputShiftWarning(note), stacklevel=3)
+        return inputs
 
     def from_dicts(self, X: Any) -> Any:
         """Convert rows that are dicts to columns by name, or to an array; anything else is unchanged."""
@@ -255,6 +266,14 @@ class Model:
         from abnet.certificates.sentences import fitted_html
 
         return fitted_html(f"<p>{escape(self._about())}.</p>", self.certificate, self.card.recipe or "")
+
+
+LEAST_CHECKED = 30
+"""Fewer rows may differ from the training rows by chance, and should be answered fast."""
+
+
+def _size(X: Any) -> int:
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
 @runtime_checkable
