@@ -130,8 +130,9 @@ def certify_table(
     if goal is not None:
         goal_label = _positive(goal, loaded.labels.names)
         wanted = replace(wanted, positive=goal_label or None)
-    rows = judge_model_rows(loaded, table, truth=truth, columns=wanted.columns, scored=goal_label,
-                            allow_shift=allow_shift)  # fmt: skip
+    rows = judge_model_rows(
+        loaded, table, truth=truth, columns=wanted.columns, scored=goal_label, allow_shift=allow_shift
+    )
     if group is None:
         rows.check_alone(loaded)
     if allow_training_rows:

@@ -6,7 +6,7 @@ from typing import Any
 from abnet.model.table_rows import InputWatch, ModelOrPath, as_model, frames_of, prepared
 from abnet.tables.cells import listed
 from abnet.tables.frames import as_table
-from abnet.tables.preparation.input_check import ColumnCheck, shifted, tests_of
+from abnet.tables.preparation.input_check import ColumnCheck, number_of_tests, shifted
 from abnet.tables.unseen import Unseen, merge
 from abnet.utils.parameters import check_fraction
 from abnet.utils.progress import tell
@@ -63,13 +63,14 @@ class CheckedInputs:
         if not self.alarm:
             return f"Inputs: none {of} differs from the training rows."
         names = listed([check.name for check in self.differing], most=5)
-        return f"Inputs: {len(self.differing)} {of} differ from the training rows, {how}: {names}."
+        differ = "differs" if len(self.differing) == 1 else "differ"
+        return f"Inputs: {len(self.differing)} {of} {differ} from the training rows, {how}: {names}."
 
     def describe(self) -> str:
         """The result, with a line for every column that differs."""
         if not self.alarm:
             return paragraphs(self.sentence())
-        header = ["column", "missing", "unseen", "outside", "range here", "in training", "finding"]
+        header = ["column", "missing", "unseen", "outside", "here", "training", "finding"]
         lines = [header, *map(self._line, self.differing)]
         return f"{paragraphs(self.sentence())}\n\n{aligned(lines)}"
 
@@ -79,12 +80,12 @@ class CheckedInputs:
             for count in (check.counts.n_missing, check.n_unseen, check.counts.n_outside)
         )
         here, training = check.ranges() or ("", "")
-        found = check.differs(self.alpha / tests_of(self.columns))
+        found = check.differs(self.alpha / number_of_tests(self.columns))
         return [check.name, missing, unseen, outside, here, training, ", ".join(WORDS[name] for name in found)]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        level = self.alpha / max(tests_of(self.columns), 1)
+        level = self.alpha / max(number_of_tests(self.columns), 1)
         columns = [{**check.to_dict(), "differs": check.differs(level)} for check in self.columns]
         return {"alarm": self.alarm, "alpha": self.alpha, "n_rows": self.n_rows, "columns": columns}
 

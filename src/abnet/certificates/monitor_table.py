@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from abnet.certificates.check_inputs import CheckedInputs
 from abnet.certificates.decision import ARGMAX
 from abnet.certificates.labelled_table import JudgedTable, judge_model_rows
 from abnet.certificates.monitor import Monitor, Quantity
@@ -20,6 +21,7 @@ from abnet.tables.named_columns import label_text
 from abnet.utils.atomic import check_writable
 from abnet.utils.errors import NamesParameters, Parameter, ParameterError
 from abnet.utils.parameters import check_fraction
+from abnet.utils.wording import paragraphs
 
 __all__ = ["MonitoredTable", "errors_that_count", "monitor"]
 
@@ -45,6 +47,8 @@ class MonitoredTable:
     n_new, errors_new, unlabelled_new : int
         New rows that were counted, errors among them, and new rows without a label.
     notes : tuple of str
+    inputs : CheckedInputs
+        Whether the columns of the new rows look like those of the training rows.
     """
 
     monitor: Monitor
@@ -52,6 +56,7 @@ class MonitoredTable:
     errors_new: int
     unlabelled_new: int
     notes: tuple[str, ...]
+    inputs: CheckedInputs
 
     @property
     def alarm(self) -> bool:
@@ -59,8 +64,8 @@ class MonitoredTable:
         return self.monitor.alarm
 
     def describe(self) -> str:
-        """Describe in plain English the errors so far and what they show."""
-        return self.monitor.describe()
+        """Describe in plain English the errors so far and what they show, and the inputs of the new rows."""
+        return f"{self.monitor.describe()}\n\n{paragraphs(self.inputs.sentence())}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -71,6 +76,7 @@ class MonitoredTable:
             "unlabelled": m.unlabelled, "upper_limit": m.upper_limit(), "new": {
                 "n": self.n_new, "errors": self.errors_new, "unlabelled": self.unlabelled_new,
             },
+            "inputs": self.inputs.to_dict(),
         }  # fmt: skip
 
 
@@ -143,7 +149,8 @@ def monitor(
 
         save_picture(evidence_figure(wrong, watch.error, watch.alpha, **before, quantity=watch.quantity), Path(picture))
     watch.save(state)
-    return MonitoredTable(watch, len(wrong), int(wrong.sum()), rows.unlabelled, rows.doubts)
+    inputs = CheckedInputs(len(rows.truth) + rows.unlabelled, tuple(rows.inputs), watch.alpha)
+    return MonitoredTable(watch, len(wrong), int(wrong.sum()), rows.unlabelled, rows.doubts, inputs)
 
 
 def _asked(rates: dict[Quantity, Promised | None]) -> tuple[Quantity, Promised] | None:

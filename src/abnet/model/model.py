@@ -1,7 +1,6 @@
 """`Model`: a fitted classifier, as made by `fit`, written by `save` and read by `load`."""
 
 import os
-import warnings
 from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -26,6 +25,10 @@ if TYPE_CHECKING:
     from abnet.export import CSource
 
 __all__ = ["FittedClassifier", "Model", "model_of"]
+
+
+LEAST_CHECKED = 30
+"""Fewer rows may differ from the training rows by chance, and should be answered fast."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,18 +111,18 @@ class Model:
     def features(self, X: Any) -> Inputs:
         """The network's inputs for input rows; codes are not written out.
 
-        Rows may be an array, a frame, a dict of columns, a dict (one row) or a list of dicts. A column that differs
-        from the training rows in most of 30 rows or more raises an `InputShiftWarning`.
+        Rows may be an array, a frame, a dict of columns, a dict (one row) or a list of dicts. Columns that
+        clearly differ from the training rows raise an `InputShiftWarning` if there are at least 30 rows.
         """
-        rows, training = self.in_order(self.from_dicts(X)), self.card.training_inputs
-        if training is None or _size(rows) < LEAST_CHECKED:
+        rows = self.in_order(self.from_dicts(X))
+        training = self.card.training_inputs
+        n_rows = rows.shape[0] if hasattr(rows, "shape") else len(rows)
+        if training is None or n_rows < LEAST_CHECKED:
             return self.preparation.inputs(rows)
-        from abnet.tables.preparation.input_check import InputShiftWarning, checked_sample, shift_notes
+        from abnet.tables.preparation.input_check import warn_of_shift
 
         inputs, columns = self.preparation.observed(rows)
-        if columns:
-            for note in shift_notes(checked_sample(training, self.preparation.columns, columns)):
-                warnings.warn(InputShiftWarning(note), stacklevel=3)
+        warn_of_shift(training, self.preparation.columns, columns)
         return inputs
 
     def from_dicts(self, X: Any) -> Any:
@@ -266,14 +269,6 @@ class Model:
         from abnet.certificates.sentences import fitted_html
 
         return fitted_html(f"<p>{escape(self._about())}.</p>", self.certificate, self.card.recipe or "")
-
-
-LEAST_CHECKED = 30
-"""Fewer rows may differ from the training rows by chance, and should be answered fast."""
-
-
-def _size(X: Any) -> int:
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
 @runtime_checkable

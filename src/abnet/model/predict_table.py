@@ -57,7 +57,7 @@ class PredictedTable:
     ignored_columns, empty_columns : tuple of str
         Columns that the model does not use; columns that it uses but that have no value in any row.
     shifted : tuple of Note
-        Columns that differ from the training rows in most rows.
+        Notes on columns that clearly differ from the training rows.
     notes : tuple of str
         Notes about the table for the user.
     output : str or None
@@ -162,8 +162,15 @@ def predict_table(
         )
     if isinstance(keep, str):
         keep = (keep,)
-    job = _Job(loaded, proba, tuple(keep), ARGMAX if vote else loaded.decision, unseen == "error", on_error == "skip",
-               allow_shift)  # fmt: skip
+    job = _Job(
+        loaded,
+        proba,
+        tuple(keep),
+        ARGMAX if vote else loaded.decision,
+        unseen == "error",
+        on_error == "skip",
+        allow_shift,
+    )
     if output is None:
         import polars as pl
 

@@ -288,14 +288,15 @@ KINDS = {
     ),
     "outside range": Kind(
         "column",
-        "column {columns}: {number_of_rows} of {total} values are outside the training range ({range}; here {here}){check}",
+        "column {columns}: {count_of} of {total} values are outside the training range ({range}; here {here}){check}",
     ),
     "narrow range": Kind(
         "column",
         "column {columns}: all {total} values are in a small part of the training range ({range}; here {here}){check}",
     ),
     "more missing": Kind(
-        "column", "column {columns}: {number_of_rows} of {total} cells are missing or cannot be read; in training, {before}",
+        "column",
+        "column {columns}: {count_of} of {total} cells are missing or cannot be read; in training, {before} were",
     ),
     "far cell": Kind(
         "cell",
@@ -415,7 +416,7 @@ def sentence(note: Note, spell: Spelling = str) -> str:
         "n": len(names),
         "columns": listed(names, most=5),
         "rows": number_of(rows, "row"),
-        "number_of_rows": f"{rows:,}",
+        "count_of": f"{rows:,}",
         "training": number_of(rows, "training row"),
         "value": note.example,
         "cells": number_of(rows, "cell"),

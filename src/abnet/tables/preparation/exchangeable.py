@@ -17,8 +17,8 @@ def at_least(k: int, draws: int, marked: int, total: int) -> float:
 
     Examples
     --------
-    >>> at_least(2, 2, 2, 4), at_least(0, 5, 5, 10)
-    (0.16666666666666666, 1.0)
+    >>> round(at_least(2, 2, 2, 4), 9), at_least(0, 5, 5, 10)
+    (0.166666667, 1.0)
     """
     if k <= max(0, draws + marked - total):
         return 1.0

@@ -1,5 +1,6 @@
 """Do new rows look like the training rows? Counts for every column, exact tests, notes, and what is refused."""
 
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,10 +22,11 @@ __all__ = [
     "InputShiftWarning",
     "InputTally",
     "LEAST_ROWS",
-    "checked_sample",
     "refuse_shift",
     "shift_notes",
     "shifted",
+    "number_of_tests",
+    "warn_of_shift",
 ]
 
 LEAST_ROWS = 30
@@ -35,10 +37,12 @@ CERTAIN = 1e-6
 """A column of rows that are exchangeable with the training rows is refused with at most this probability."""
 NOTED = 1e-3
 """A table of such rows gets a note with at most this probability."""
+NOTABLE = 0.05
+"""Share of values outside the training range from which on they are worth a note, however many rows there are."""
+MORE_MISSING = 0.5
+"""Share of the rows that have to be missing beyond the share in training for a note."""
 NARROW = 0.05
 """Share of the training range. Numbers of another unit that stay within the range fill less of it."""
-MOST_SAMPLED = 10_000
-"""Rows of an array or a frame that are looked at."""
 
 
 class InputShiftWarning(NoteWarning):
@@ -190,6 +194,11 @@ class ColumnCheck:
         found["upper quarter"] = scarce_p(counts.n_upper, self.n_values, rank_of(values), values)
         return found
 
+    @property
+    def n_tests(self) -> int:
+        """Number of tests of this column."""
+        return 2 if self.training.numbers is None else 4
+
     def differs(self, level: float) -> list[str]:
         """The tests with a p-value of at most `level`."""
         return [name for name, p in self.p_values.items() if p <= level]
@@ -227,57 +236,64 @@ class ColumnCheck:
         here, training = self.ranges() or ("", "")
         check = "" if self._takes_dates else "; check the units"
         facts: dict[str, str | int | float] = {
-            "total": f"{self.n_values:,}", "range": training, "here": here, "check": check
-        }  # fmt: skip
+            "total": f"{self.n_values:,}",
+            "range": training,
+            "here": here,
+            "check": check,
+        }
         return Note(code, (self.name,), rows, facts=facts)
 
     def note(self, level: float) -> Note | None:
-        """A note if most rows of the column differ from the training rows, and chance does not explain it."""
-        p, counts, numbers = self.p_values, self.counts, self.training.numbers
-        if p["missing"] <= level and self.n_values:
-            share, before = counts.n_missing / counts.n_rows, self.training.n_missing / self.n_training
-            if share >= before + 0.5:
-                facts: dict[str, str | int | float] = {"total": f"{counts.n_rows:,}", "before": f"{before:.0%}"}
-                return Note("more missing", (self.name,), counts.n_missing, facts=facts)
+        """A note if the column clearly differs from the training rows, and chance does not explain it."""
+        counts, numbers = self.counts, self.training.numbers
+        before = self.training.n_missing / max(self.n_training, 1)
+        gaps = counts.n_missing >= (before + MORE_MISSING) * counts.n_rows
+        if gaps and self.n_values and self.p_values["missing"] <= level:
+            facts: dict[str, str | int | float] = {"total": f"{counts.n_rows:,}", "before": f"{before:.0%}"}
+            return Note("more missing", (self.name,), counts.n_missing, facts=facts)
         if numbers is None or not self.n_values:
             return None
-        if p["outside"] <= level and 2 * counts.n_outside > self.n_values:
+        if counts.n_outside >= NOTABLE * self.n_values and self.p_values["outside"] <= level:
             return self._range_note("outside range", counts.n_outside)
-        width = counts.high - counts.low
-        empty = min(p["lower quarter"], p["upper quarter"]) <= level
-        if empty and 0 < width <= NARROW * (numbers.high - numbers.low):
+        narrow = 0 < counts.high - counts.low <= NARROW * (numbers.high - numbers.low)
+        if narrow and min(self.p_values["lower quarter"], self.p_values["upper quarter"]) <= level:
             return self._range_note("narrow range", self.n_values)
         return None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         record: dict[str, Any] = {
-            "column": self.name, "rows": self.counts.n_rows, "missing": self.counts.n_missing,
-            "unreadable": self.n_unreadable, "unseen": self.n_unseen, "outside": self.counts.n_outside,
-        }  # fmt: skip
+            "column": self.name,
+            "rows": self.counts.n_rows,
+            "missing": self.counts.n_missing,
+            "unreadable": self.n_unreadable,
+            "unseen": self.n_unseen,
+            "outside": self.counts.n_outside,
+        }
         return record
 
 
 def shifted(checks: Sequence[ColumnCheck], alpha: float) -> list[ColumnCheck]:
     """The columns that differ from the training rows more than chance explains.
 
-    If the rows are exchangeable with the training rows, any column is found with a probability of at most `alpha`.
+    If the rows are exchangeable with the training rows, any column is found with a probability of at most `alpha`. This
+    takes the kinds of the columns as given.
     """
-    level = alpha / max(tests_of(checks), 1)
+    level = alpha / max(number_of_tests(checks), 1)
     return [check for check in checks if check.differs(level)]
 
 
-def tests_of(checks: Iterable[ColumnCheck]) -> int:
+def number_of_tests(checks: Iterable[ColumnCheck]) -> int:
     """Number of tests of all columns together."""
-    return sum(len(check.p_values) for check in checks)
+    return sum(check.n_tests for check in checks)
 
 
 def shift_notes(checks: Sequence[ColumnCheck], level: float = NOTED) -> list[Note]:
-    """Notes on columns that differ from the training rows in most rows.
+    """Notes on columns that clearly differ from the training rows.
 
     Rows that are exchangeable with the training rows get any note with a probability of at most `level`.
     """
-    level /= max(tests_of(checks), 1)
+    level /= max(number_of_tests(checks), 1)
     found = [check.note(level) for check in checks]
     return [note for note in found if note is not None]
 
@@ -296,19 +312,18 @@ def refuse_shift(checks: Iterable[ColumnCheck], *, allow_shift: bool) -> None:
             raise InputShiftError(
                 "column {!r}: {:,} of {:,} values are far outside the training range ({}; here {}), so the column "
                 "probably has another unit; correct it, or use {} to predict these rows anyway.",
-                check.name, check.counts.n_far, check.n_values, training, here, Parameter("allow_shift", True),
-            )  # fmt: skip
+                check.name,
+                check.counts.n_far,
+                check.n_values,
+                training,
+                here,
+                Parameter("allow_shift", True),
+            )
 
 
-def checked_sample(training: TrainingInputs, kinds: Sequence[Column], columns: Sequence[Encoded]) -> list[ColumnCheck]:
-    """Compare some rows, evenly spaced, with the training rows."""
-    step = max(columns[0].n_rows // MOST_SAMPLED, 1)
+def warn_of_shift(training: TrainingInputs, kinds: Sequence[Column], columns: Sequence[Encoded]) -> None:
+    """Warn of columns that clearly differ from the training rows."""
     tally = InputTally(training, kinds)
-    tally.add([_every(column, step) for column in columns])
-    return tally.check()
-
-
-def _every(column: Encoded, step: int) -> Encoded:
-    if column.numbers is None or step == 1:
-        return column
-    return Encoded.of_numbers(column.numbers[::step])
+    tally.add(columns)
+    for note in shift_notes(tally.check()):
+        warnings.warn(InputShiftWarning(note), stacklevel=4)

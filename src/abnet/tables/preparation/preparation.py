@@ -72,12 +72,11 @@ class Preparation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_f
         return found
 
     def observed(self, X: Any) -> "tuple[Inputs, tuple[Encoded, ...]]":
-        """`inputs`, and the values of every column; no values where they are unknown."""
-        from abnet.tables.columns.column import Encoded
-
+        """`inputs`, and values of every column, of some rows if there are many; none where they are unknown."""
         if hasattr(X, "tocsr"):
             return self.inputs(X), ()
-        return self.inputs(X), tuple(map(Encoded.of_numbers, np.asarray(X, np.float64).T))
+        rows = X if hasattr(X, "shape") else np.asarray(X)
+        return self.inputs(X), _number_columns(rows[:: max(len(rows) // MOST_OBSERVED, 1)])
 
     def read(self, table: "Table", names: Sequence[str] | None) -> Read:
         """`inputs` of a table, and its values that did not occur in fitting.
@@ -92,8 +91,8 @@ class Preparation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_f
         """
         from abnet.tables.preparation.numeric_rows import numeric_rows
 
-        inputs, columns = self.observed(numeric_rows(table, names, self.n_features_in))
-        return Read(inputs, [], columns)
+        rows = numeric_rows(table, names, self.n_features_in)
+        return Read(self.inputs(rows), [], _number_columns(rows))
 
     @property
     def base(self) -> "Preparation":
@@ -156,6 +155,16 @@ class Preparation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_f
     def why_not_stored(self) -> str:
         """Why it cannot be stored in a model file or exported; empty if it can."""
         return ""
+
+
+MOST_OBSERVED = 2_000
+"""Rows of an array whose values are given."""
+
+
+def _number_columns(X: Any) -> "tuple[Encoded, ...]":
+    from abnet.tables.columns.column import Encoded
+
+    return tuple(map(Encoded.of_numbers, np.asarray(X, np.float64).T))
 
 
 class ColumnByColumn(Preparation, frozen=True):
