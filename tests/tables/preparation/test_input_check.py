@@ -9,6 +9,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import hypergeom
 
+from abnet.model.card import Card
+from abnet.model.model import Model
+from abnet.model.predictors.compact import Compact
 from abnet.tables.cells import TableError
 from abnet.tables.columns.column import Encoded
 from abnet.tables.preparation import TablePreparation
@@ -245,3 +248,14 @@ def test_exchangeable_rows_are_refused_with_a_tiny_probability() -> None:
             assert p <= 1.05 * float(hypergeom.sf(m // 2, n + m, m, m // 2 + 2)) + 1e-300
             assert p <= CERTAIN or n < 30 or m < 60
     assert rank_of(1) == 1
+
+
+def test_rows_of_another_shape_are_refused_by_the_network(rng: np.random.Generator) -> None:
+    training = TrainingInputs.of_array(["a", "b"], rng.normal(size=(50, 2)))
+    network = Compact(np.ones((1, 1, 2)), np.zeros((1, 1)), np.array([[-1.0, 1.0]]))
+    model = Model(network, card=Card(training_inputs=training))
+    assert len(model.predict(rng.normal(size=(40, 2)))) == 40
+    with pytest.raises(ValueError, match="2"):
+        model.predict(rng.normal(size=(40, 3)))
+    with pytest.raises(ValueError, match="2"):
+        model.predict(rng.normal(size=40))

@@ -322,7 +322,9 @@ def refuse_shift(checks: Iterable[ColumnCheck], *, allow_shift: bool) -> None:
 
 
 def warn_of_shift(training: TrainingInputs, kinds: Sequence[Column], columns: Sequence[Encoded]) -> None:
-    """Warn of columns that clearly differ from the training rows."""
+    """Warn of columns that clearly differ from the training rows; the network refuses another number of columns."""
+    if len(columns) != len(training.columns):
+        return
     tally = InputTally(training, kinds)
     tally.add(columns)
     for note in shift_notes(tally.check()):

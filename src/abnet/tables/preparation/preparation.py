@@ -73,9 +73,9 @@ class Preparation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_f
 
     def observed(self, X: Any) -> "tuple[Inputs, tuple[Encoded, ...]]":
         """`inputs`, and values of every column, of some rows if there are many; none where they are unknown."""
-        if hasattr(X, "tocsr"):
-            return self.inputs(X), ()
         rows = X if hasattr(X, "shape") else np.asarray(X)
+        if hasattr(X, "tocsr") or len(rows.shape) != 2:
+            return self.inputs(X), ()
         return self.inputs(X), _number_columns(rows[:: max(len(rows) // MOST_OBSERVED, 1)])
 
     def read(self, table: "Table", names: Sequence[str] | None) -> Read:
