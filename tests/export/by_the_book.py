@@ -114,7 +114,12 @@ def written(text: str, form: dict[str, Any]) -> str | None:
     """The number as most programming languages write it."""
     if form["duration"]:
         return seconds(text)
-    if form == form | {"decimal": ".", "thousands": "", "before": "", "after": ""}:
+    if form["limits"]:
+        text = re.sub(GRAMMAR["limit"], "", text)
+    if form["brackets"] and (match := re.fullmatch(GRAMMAR["brackets"], text)):
+        text = "-" + "".join(match.groups())
+    marked = form["limits"] or form["brackets"]
+    if not marked and form == form | {"decimal": ".", "thousands": "", "before": "", "after": ""}:
         return text if re.fullmatch(GRAMMAR["plain_number"], text, re.IGNORECASE) else None
     known = next(
         n for n in GRAMMAR["numbers"] if (n["decimal"], n["thousands"]) == (form["decimal"], form["thousands"])

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from abnet.tables.cells import BLANK, DOUBTFUL, DURATIONS, GAPS, THOUSANDS, TRUTH, NumberForm
+from abnet.tables.cells import BLANK, BRACKETS, DOUBTFUL, DURATIONS, GAPS, LIMIT, THOUSANDS, TRUTH, NumberForm
 from abnet.tables.columns import CLIP, LARGEST, YEAR
 from abnet.tables.date_shapes import FORMS, MONTHS, WIDTH
 
@@ -35,6 +35,8 @@ def cell_grammar() -> dict[str, Any]:
             {"decimal": decimal, "thousands": mark, "mark": THOUSANDS[mark], "pattern": _pattern(decimal, mark)}
             for decimal, mark in forms
         ],
+        "brackets": BRACKETS,
+        "limit": LIMIT,
         "durations": list(DURATIONS),
         "duration_seconds": [86_400, 3_600, 60, 1],
         "months": list(MONTHS),

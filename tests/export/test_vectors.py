@@ -78,6 +78,11 @@ FORMS = [
     ("1 h 30 min", {"duration": True}), ("-0:01", {"duration": True}), ("90", {"duration": True}),
     ("1:75", {"duration": True}),
     (str(2**60 + 1), {"offset": 2**60}),
+    ("(990.11)", {"brackets": True}), ("(990.11", {"brackets": True}), ("(-5)", {"brackets": True}),
+    ("$(1,966.50)", {"brackets": True, "before": "$", "thousands": ","}), ("(5)", {}), ("5 (a)", {"brackets": True}),
+    ("(5) kg", {"brackets": True, "after": "kg"}), ("<(5)", {"brackets": True, "limits": True}),
+    ("<0.5", {"limits": True}), ("<= 1e3", {"limits": True}), ("≥ 100 kg", {"limits": True, "after": "kg"}),
+    ("<<5", {"limits": True}), ("<0.5", {}), ("nan", {"limits": True}), ("<nan", {"limits": True}),
 ]  # fmt: skip
 
 

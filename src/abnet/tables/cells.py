@@ -3,6 +3,7 @@ that name the place.
 """
 
 import re
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -16,9 +17,11 @@ if TYPE_CHECKING:
 __all__ = [
     "BLANK",
     "BLANKS",
+    "BRACKETS",
     "DOUBTFUL",
     "DURATIONS",
     "GAPS",
+    "LIMIT",
     "MARKED",
     "MISSING",
     "NumberForm",
@@ -27,6 +30,7 @@ __all__ = [
     "TRUTH",
     "TableError",
     "UnknownColumnError",
+    "are_codes",
     "is_blank",
     "is_gap",
     "is_missing",
@@ -238,6 +242,12 @@ MARKED = re.compile(
 """A number with marks of any sort, and the text around it; a unit has no digits, and codes such as A1 have no unit."""
 
 
+BRACKETS = r"^([^()0-9]*)\(([^()]*[0-9][^()]*)\)([^()0-9]*)$"
+"""A number in brackets: what is before, in and after them."""
+LIMIT = rf"^{BLANKS}*(?:[<>]=?|[≤≥]){BLANKS}*"
+"""The mark of a number beyond which nothing was measured."""
+
+
 def unit_of(text: str) -> str:
     """The unit of a number; empty where there is none, or no number.
 
@@ -248,6 +258,24 @@ def unit_of(text: str) -> str:
     """
     match = MARKED.fullmatch(text)
     return "" if match is None else match["before"] or (match["after"] or "").rstrip()
+
+
+def are_codes(texts: Iterable[str]) -> bool:
+    """Whether texts are codes with their meaning, such as ``0_no`` and ``1_yes``: every unit comes with one number only.
+
+    Examples
+    --------
+    >>> are_codes(["0_no", "1_yes"]), are_codes(["5 kg", "7 kg", "3 lb"]), are_codes(["5 kg", "7 kg"])
+    (True, False, False)
+    """
+    numbers: dict[str, str] = {}
+    for text in texts:
+        match = MARKED.fullmatch(text)
+        if match is None:
+            continue
+        if numbers.setdefault(unit_of(text), match["number"]) != match["number"]:
+            return False
+    return len(numbers) > 1 and "" not in numbers
 
 
 _LARGE = 2**62  # differences of smaller whole numbers fit into 64 bits
@@ -267,6 +295,10 @@ class NumberForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=T
         Cells such as ``01:30:00`` or ``1 h 30 min``, read as seconds.
     offset : int
         Subtracted exactly, so that whole numbers above 2^53 keep their differences.
+    brackets : bool
+        Whether a number in brackets is negative, as accountants write it: ``(990.11)``.
+    limits : bool
+        Whether ``<0.5`` and ``>100`` are read as the numbers 0.5 and 100, beyond which nothing was measured.
 
     Examples
     --------
@@ -276,6 +308,8 @@ class NumberForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=T
     1234.5
     >>> NumberForm(offset=2**60).read(str(2**60 + 1)), NumberForm().read("many"), NumberForm().read("?")
     (1.0, None, nan)
+    >>> NumberForm(before="$", brackets=True).read("($990.11)"), NumberForm(limits=True).read("< 0.5")
+    (-990.11, 0.5)
     """
 
     decimal: str = "."
@@ -284,6 +318,8 @@ class NumberForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=T
     after: str = ""
     duration: bool = False
     offset: int = 0
+    brackets: bool = False
+    limits: bool = False
 
     def __post_init__(self) -> None:
         if self.decimal not in (".", ",") or self.thousands not in THOUSANDS or self.decimal == self.thousands:
@@ -292,7 +328,8 @@ class NumberForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=T
     @property
     def plain(self) -> bool:
         """Whether numbers are written as in most programming languages."""
-        return self.decimal == "." and not (self.thousands or self.before or self.after or self.duration)
+        marked = self.thousands or self.before or self.after or self.duration or self.brackets or self.limits
+        return self.decimal == "." and not marked
 
     @property
     def example(self) -> str:
@@ -306,9 +343,28 @@ class NumberForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=T
         after = f" {self.after}" if self.after.isalpha() else self.after
         return "1:30:00" if self.duration else f"{self.before}1{self.thousands}234{self.decimal}5{after}"
 
+    def bare(self, text: str) -> str:
+        """A text without the marks of a limit, and with a sign for brackets, if numbers may have these.
+
+        Examples
+        --------
+        >>> NumberForm(brackets=True).bare("$(5)"), NumberForm(limits=True).bare("<= 5"), NumberForm().bare("(5)")
+        ('-$5', '5', '(5)')
+        """
+        for mark, instead in self._rewritten:
+            text = re.sub(mark, instead.replace("$", "\\"), text)
+        return text
+
+    @cached_property
+    def _rewritten(self) -> tuple[tuple[str, str], ...]:
+        """Patterns, the same for Python and Polars, and what is written for them."""
+        brackets = ((BRACKETS, "-$1$2$3"),) if self.brackets else ()
+        limits = ((LIMIT, ""),) if self.limits else ()
+        return limits + brackets
+
     @cached_property
     def pattern(self) -> str:
-        """A regular expression for a whole cell, the same for Python and Polars: groups are sign, sign and number."""
+        """A regular expression for a `bare` cell, the same for Python and Polars: groups are sign, sign and number."""
         mark, group = re.escape(self.decimal), THOUSANDS[self.thousands]
         whole = f"(?:[0-9]{{1,3}}(?:{group}[0-9]{{3}})+|[0-9]+)" if group else "[0-9]+"
         number = f"(?:{whole}(?:{mark}[0-9]*)?|{mark}[0-9]+)(?:[eE][+-]?[0-9]+)?"
@@ -333,7 +389,7 @@ class NumberForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=T
             return value
         if self.duration:
             return seconds(value)
-        match = re.fullmatch(self.pattern, value.strip())
+        match = re.fullmatch(self.pattern, self.bare(value.strip()))
         if match is None or (match[1] and match[2]):
             return None
         digits = re.sub(THOUSANDS[self.thousands], "", match[3]) if self.thousands else match[3]
@@ -346,6 +402,8 @@ class NumberForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=T
         if self.duration or (self.offset and not self.plain):
             return pl.repeat(None, len(series), dtype=pl.Float64, eager=True)
         if not self.plain:
+            for mark, instead in self._rewritten:
+                series = series.str.replace(mark, instead)
             parts = [series.str.extract(self.pattern, group) for group in (1, 2, 3)]
             digits = parts[2].str.replace_all(THOUSANDS[self.thousands], "") if self.thousands else parts[2]
             series = parts[0] + parts[1] + digits.str.replace(self.decimal, ".", literal=True)

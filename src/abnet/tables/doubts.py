@@ -14,6 +14,7 @@ from abnet.tables.cells import (
     DOUBTFUL,
     GAPS,
     MARKED,
+    are_codes,
     is_gap,
     is_missing,
     listed,
@@ -41,7 +42,7 @@ def perhaps_no_text(column: str, counts: Mapping[str, int]) -> Note | None:
     >>> print(perhaps_no_text("c", {"12 kg": 3, "7": 5}))
     column 'c' is read as text because its numbers have several units ('kg' and none); if it should be numeric, write \
 all with one unit
-    >>> [perhaps_no_text("c", counts).code for counts in ({"20-05-31": 1, "20-06-01": 2}, {"(5.20)": 3, "7.10": 5})]
+    >>> [perhaps_no_text("c", counts).code for counts in ({"20-05-31": 1, "20-06-01": 2}, {"5.20-": 3, "7.10": 5})]
     ['year unclear', 'other minus']
     """
     some = dict(islice(counts.items(), 0, None, -(-len(counts) // _SOME)))  # from top to bottom
@@ -70,7 +71,7 @@ def _many_units(counts: Mapping[str, int], total: int) -> Note | None:
     }
     units = sorted(set(found.values()) - {""})
     bare = "" in found.values()
-    if not 2 <= len(units) + bare <= 5 or not units:
+    if not 2 <= len(units) + bare <= 5 or not units or are_codes(found):
         return None
     if sum(counts[text] for text, unit in found.items()) < _MOSTLY * total:
         return None
@@ -78,15 +79,15 @@ def _many_units(counts: Mapping[str, int], total: int) -> Note | None:
     return Note("several units", facts={"units": shown})
 
 
-_BELOW = re.compile(r"\(([^()]*[0-9][^()]*)\)|[\u2212\u2013\u2012] ?(.*)|([^-]*[0-9][^-]*?) ?[-\u2212]")
+_BELOW = re.compile(r"[\u2212\u2013\u2012] ?(.*)|([^-]*[0-9][^-]*?) ?[-\u2212]")
 
 
 def _other_signs(counts: Mapping[str, int], total: int) -> Note | None:
-    """Numbers below zero in brackets, with the sign at their end, or with a dash for it."""
+    """Numbers below zero with the sign at their end, or with a dash for it."""
 
     def usual(text: str) -> str:
         match = _BELOW.fullmatch(text)
-        return text if match is None else f"-{match[1] or match[2] or match[3] or ''}"
+        return text if match is None else f"-{match[1] or match[2] or ''}"
 
     if _share(counts, total, lambda text: MARKED.fullmatch(usual(text))) < _MOSTLY:
         return None

@@ -312,6 +312,19 @@ KINDS = {
         "{n} columns have values such as {value} far from their other values; if they mark missing values, leave these "
         "cells empty: {columns}",
     ),
+    "code for missing": Kind(
+        "cell",
+        "column {columns} has the value {value} in {training}, while the others go from {span}; if it marks missing "
+        "values, leave these cells empty, or use {categorical}",
+        "{n} columns have values such as {value} apart from their other values; if they mark missing values, leave these "
+        "cells empty: {columns}",
+    ),
+    "limits": Kind(
+        "cell",
+        "column {columns}: {cells} such as {example} {are} limits of what was measured, read as the number itself "
+        "({value})",
+        "{n} columns have limits such as {example}, read as the number itself: {columns}",
+    ),
     "gap words": Kind(
         "cell",
         "column {columns}: {cells} such as {words} {count} as missing",

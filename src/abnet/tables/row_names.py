@@ -5,10 +5,12 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NEARLY_ALL", "is_row_name", "name_words", "names_rows"]
+__all__ = ["LONG", "NEARLY_ALL", "is_identifier_name", "name_words", "names_rows"]
 
 NEARLY_ALL = 0.95
 """Share of the values that differ where they name the rows."""
+LONG = 15
+"""Digits from which on whole numbers that hardly repeat name the rows, whatever the column is called."""
 _ROOM = 12  # times the number of rows, for numbers that count the rows of a table of which a part is given
 _NEVER = 7  # chance may keep them apart with probability e^-7 at the most
 _STEPS = 1000  # numbers looked at before all are
@@ -23,6 +25,9 @@ _WHOLE = re.compile("idx|index|rows?|row(?:id|names?|num|number|index)")
 _HOLDER = "account|applicant|case|claim|client|customer|device|employee|invoice|item|loan|member|order|patient|person|"
 _HOLDER += "policy|product|record|sample|session|student|subject|ticket|transaction|user"
 _JOINED = re.compile(f"(?:{_HOLDER})(?:{_LAST.pattern}|{_WHOLE.pattern})")
+_SHORT = re.compile(
+    "(?:p|s|c|hh|subj|pat|part|resp|emp|cust|stud|mem|acc|acct|tran)id|idno|mrn|ssn|seqn|imei|isbn|iban|vin"
+)
 
 
 def name_words(name: str) -> list[str]:
@@ -36,24 +41,28 @@ def name_words(name: str) -> list[str]:
     return [word.lower() for word in _WORDS.findall(name)]
 
 
-def is_row_name(name: str) -> bool:
-    """Whether a column is called as names and numbers of rows are.
+def is_identifier_name(name: str) -> bool:
+    """Whether a column has an identifier-like name.
 
     Examples
     --------
-    >>> [is_row_name(name) for name in ("customer_id", "CustomerID", "userid", "rownames", "Policy No.", "ID card")]
+    >>> [is_identifier_name(name) for name in ("customer_id", "CustomerID", "userid", "rownames", "Policy No.", "ID card")]
     [True, True, True, True, True, True]
-    >>> [is_row_name(name) for name in ("amount_paid", "number of rooms", "body mass index", "fnlwgt", "population")]
+    >>> [is_identifier_name(name) for name in ("PID", "id_str", "subjid", "MRN")]
+    [True, True, True, True]
+    >>> [is_identifier_name(name) for name in ("amount_paid", "number of rooms", "body mass index", "fnlwgt", "population")]
     [False, False, False, False, False]
     """
     words = name_words(name)
     if not words:
         return False
     joined = "".join(words)
-    return words[0] == "id" or any(map(re.fullmatch, (_LAST, _WHOLE, _JOINED), (words[-1], joined, joined)))
+    return words[0] == "id" or any(
+        map(re.fullmatch, (_LAST, _WHOLE, _JOINED, _SHORT), (words[-1], joined, joined, words[-1]))
+    )
 
 
-def names_rows(name: str, x: NDArray[np.float64]) -> tuple[str, str]:
+def names_rows(name: str, x: NDArray[np.float64], *, long: bool = False) -> tuple[str, str]:
     """Why numbers (NaN where missing) are left out as names of rows, and why others may be some; often empty.
 
     n draws from R values are all different with probability about ``exp(-n² / 2R)``, and repeat k times or less, where
@@ -67,6 +76,8 @@ def names_rows(name: str, x: NDArray[np.float64]) -> tuple[str, str]:
     name : str
         Of the column.
     x : array (n,)
+    long : bool
+        Whether all are written as whole numbers of `LONG` digits or more; these are drawn or given out, not measured.
 
     Examples
     --------
@@ -83,14 +94,16 @@ def names_rows(name: str, x: NDArray[np.float64]) -> tuple[str, str]:
         return "", ""  # most columns are spared the work
     known = x[~np.isnan(x)]
     steps = known - known.min()
-    if steps.max() >= 2**53 or np.any(steps != np.rint(steps)):
-        return "", ""
     n, k = len(known), len(known) - len(np.unique(steps))
-    if k > (1 - NEARLY_ALL) * n:
+    if k > (1 - NEARLY_ALL) * n or np.any(steps != np.rint(steps)):
         return "", ""
     repeat = f"whole numbers that {'hardly ever' if k else 'never'} repeat"
-    if n >= _ENOUGH and is_row_name(name):
+    if n >= _ENOUGH and is_identifier_name(name):
         return f"{repeat}, and a name such as id", ""
+    if n >= _ENOUGH and long:
+        return f"{repeat}, of {LONG} digits or more", ""
+    if steps.max() >= 2**53:
+        return "", ""
     room = float(steps.max()) / max(int(np.gcd.reduce(steps.astype(np.int64))), 1) + 1
     near, planned, drawn = room <= _ROOM * n, _no_chance(n, k, room), not k and _drawn(known)
     if planned and not k and len(x) == n and (float(steps.max()) + 1 <= _ROOM * n or drawn):

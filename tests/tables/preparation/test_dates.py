@@ -211,7 +211,7 @@ RECORD = {
 )
 def test_a_tampered_record_is_a_value_error(change: dict[str, Any]) -> None:
     def record(**changes: Any) -> dict[str, Any]:
-        return {"kind": "table", "version": 3, "columns": [{**RECORD, **changes}], "notes": []}
+        return {"kind": "table", "version": 4, "columns": [{**RECORD, **changes}], "notes": []}
 
     assert preparation_to_dict(preparation_from_dict(record())) == record()
     with pytest.raises(ValueError, match=r"^stored preparation: .*\$\[0\]"):

@@ -12,12 +12,24 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.tables.cells import MARKED, PLAIN, THOUSANDS, NumberForm, is_gap, is_missing, seconds, to_text
+from abnet.tables.cells import (
+    BRACKETS,
+    LIMIT,
+    MARKED,
+    PLAIN,
+    THOUSANDS,
+    NumberForm,
+    are_codes,
+    is_gap,
+    is_missing,
+    seconds,
+    to_text,
+)
 from abnet.tables.columns.column import Chosen, Column, Encoded, Open, Rules, UnseenRows, kind, rule
 from abnet.tables.frames import Table
 from abnet.tables.notes import Note
-from abnet.tables.row_names import names_rows
-from abnet.tables.series import Cells, DateCells, NumberCells, Numbers, unreadable
+from abnet.tables.row_names import LONG, names_rows
+from abnet.tables.series import Cells, DateCells, Distinct, DistinctCells, NumberCells, Numbers, unreadable
 
 __all__ = [
     "CLIP",
@@ -235,6 +247,8 @@ def _only_numbers(name: str, cells: Cells, rules: Rules) -> Chosen | Undecided |
     A number written with a leading zero, such as ``00123``, is a code, and its column text.
     """
     form = PLAIN if isinstance(cells, NumberCells) else _form(cells, rules.decimal)
+    if form is None:
+        form = _form_of_bare(*_bare(cells, asked=rules.asked(name) == "numeric"), rules.decimal)
     return form if form is None or isinstance(form, Undecided) else _fitted(name, cells, form, rules)
 
 
@@ -248,13 +262,14 @@ def _mostly_numbers(name: str, cells: Cells, rules: Rules) -> Chosen | Undecided
     asked = rules.asked(name) == "numeric"
     if isinstance(cells, DateCells):
         return None
-    for odd in _odd_rows(cells, 0.0 if asked else _GATE):
-        n_odd, present = int(odd.sum()), int((~_gaps(cells)).sum())
+    bare, marks = _bare(cells, asked=asked)
+    for odd in _odd_rows(bare, 0.0 if asked else _GATE):
+        n_odd, present = int(odd.sum()), int((~_gaps(bare)).sum())
         if n_odd in (0, present) or (not asked and present - n_odd < MOSTLY * present):
             continue
-        if not asked and _few_values(cells, odd, rules.max_categories):
+        if not asked and (_few_values(bare, odd) or are_codes(bare.counts())):
             return None
-        form = _form(cells.at(np.flatnonzero(~odd)), rules.decimal)
+        form = _form_of_bare(bare.at(np.flatnonzero(~odd)), marks, rules.decimal)
         if isinstance(form, Undecided):
             return form
         if form is not None:
@@ -272,9 +287,52 @@ def _gaps(cells: Cells) -> NDArray[np.bool_]:
     return cells.distinct().lookup(lambda value: is_missing(value) or is_gap(value)).astype(bool)
 
 
-def _few_values(cells: Cells, odd: NDArray[np.bool_], most: int) -> bool:
+_FEW = 20
+"""Different values up to which those of a column with odd ones can be categories."""
+
+
+def _few_values(cells: Cells, odd: NDArray[np.bool_]) -> bool:
     """Whether every value of a column can be a category, and an odd one comes again."""
-    return max(cells.at(np.flatnonzero(odd)).counts().values()) >= _AGAIN and len(cells.counts()) <= most
+    return max(cells.at(np.flatnonzero(odd)).counts().values()) >= _AGAIN and len(cells.counts()) <= _FEW
+
+
+def _bare(cells: Cells, *, asked: bool) -> tuple[Cells, NumberForm]:
+    """Cells without brackets and marks of limits, and which of them the form of their numbers has.
+
+    Brackets are read only beside numbers without them. Marks of limits are read if most of the different numbers have
+    none; where a column has few different values and a marked one comes again and again, as ">2" after 0, 1 and 2, they
+    are categories.
+    """
+    form, texts = NumberForm(brackets=True, limits=True), cells.sample()
+    numbers = sum(_unit(form.bare(text)) is not None for text in texts)
+    if isinstance(cells, NumberCells | DateCells) or 2 * numbers < len(texts):
+        return cells, PLAIN
+    counts = cells.counts()
+    usual = [text for text in counts if _unit(text) is not None]
+    bracketed = any(re.search(BRACKETS, text) for text in counts)
+    limited = [count for text, count in counts.items() if _limited(text, form)]
+    few = len(counts) <= _FEW and max(limited, default=0) >= _AGAIN
+    limits = bool(limited) and (asked or (len(usual) > len(limited) and not few))
+    form = NumberForm(brackets=bracketed and bool(usual), limits=limits)
+    if form.plain:
+        return cells, PLAIN
+    codes, values = cells.distinct()
+    return DistinctCells(Distinct(codes, [form.bare(to_text(value)) for value in values[:-1]] + [None])), form
+
+
+def _limited(text: str, form: NumberForm) -> bool:
+    """Whether a text is a number with the mark of a limit."""
+    return re.search(LIMIT, text) is not None and _unit(form.bare(text)) is not None
+
+
+def _form_of_bare(cells: Cells, marks: NumberForm, decimal: str) -> NumberForm | Undecided | None:
+    """The form of numbers whose brackets and marks of limits were removed."""
+    form = _form(cells, decimal)
+    if form is None or isinstance(form, Undecided):
+        return form
+    if form.duration and not marks.plain:
+        return None
+    return msgspec.structs.replace(form, brackets=marks.brackets, limits=marks.limits)
 
 
 def _odd_rows(cells: Cells, least: float) -> Iterator[NDArray[np.bool_]]:
@@ -384,13 +442,22 @@ def _fitted(name: str, cells: Cells, form: NumberForm, rules: Rules) -> Chosen:
     found = centre(x, far)
     if found.constant:
         return Chosen(None, (Note("constant", (name,), facts={"value": to_text(found.fill + form.offset)}),))
-    naming, perhaps = ("", "") if rules.wanted(name) else names_rows(name, x)
+    naming, perhaps = ("", "") if rules.wanted(name) else names_rows(name, x, long=_all_long(cells, low))
     if naming:
         return Chosen(None, (Note("identifier", (name,), facts={"why": naming}),))
     if perhaps:
         notes.append(Note("perhaps identifier", (name,), facts={"why": perhaps}))
     notes += [*far_notes(name, cells, far), *sentinel_notes(name, x + form.offset)]
     return Chosen(NumericColumn(name, *found, form), tuple(notes))
+
+
+def _all_long(cells: Cells, low: float) -> bool:
+    """Whether all are whole numbers of many digits, and no large measurements such as 6.022e23."""
+    if low < 10.0 ** (LONG - 1):
+        return False
+    if isinstance(cells, NumberCells):
+        return cells.values.dtype.kind in "iu"
+    return cells.all_match("[ \t]*[0-9]+[ \t]*")
 
 
 def commonest(rows: UnseenRows) -> str:
@@ -405,9 +472,14 @@ def commonest(rows: UnseenRows) -> str:
 
 
 def _form_notes(name: str, cells: Cells, form: NumberForm, decimal: str) -> Iterator[Note]:
-    """A note on numbers that are not written plainly, with the longest of some examples."""
-    if not form.plain:
-        example = max((text for text in cells.sample() if form.read(text) is not None), key=len)
+    """A note on numbers that are not written plainly, with the longest of some examples, and one on limits."""
+    if form.limits:
+        limited = {text: count for text, count in cells.counts().items() if _limited(text, form)}
+        example = commonest(limited)
+        yield Note("limits", (name,), sum(limited.values()), example, {"value": f"{form.read(example):.15g}"})
+    if not msgspec.structs.replace(form, limits=False).plain:
+        texts = [text for text in cells.sample() if form.read(text) is not None]
+        example = max(texts, key=lambda text: (form.brackets and "(" in text, len(text)))
         value = f"{form.read(example):.15g}{' seconds' * form.duration}"
         yield Note("number form", (name,), example=example, facts={"value": value})
     elif decimal == "," and not isinstance(cells, NumberCells) and cells.any_match(r"[0-9]\."):
@@ -422,7 +494,8 @@ def gap_notes(name: str, gaps: UnseenRows) -> list[Note]:
     return [Note("gap words", (name,), sum(gaps.values()), facts={"words": said})]
 
 
-_SENTINELS = (-1.0, -9.0, -99.0, -999.0, -9999.0, -99999.0, 99.0, 999.0, 9999.0, 99999.0, 999999.0)
+_NINES = (9.0, 99.0, 999.0, 9999.0, 99999.0, 999999.0)
+_SENTINELS = (-1.0, *(-nines for nines in _NINES), *_NINES[1:])
 _FAR = 5
 """Ranges of the other values between a sentinel and the nearest: no measurement is so far off again and again."""
 
@@ -436,6 +509,9 @@ def sentinel_notes(name: str, x: NDArray[np.float64]) -> list[Note]:
     '-999'
     >>> sentinel_notes("depth", np.array([3.0, 5.5, 9.0, 99.0, -1.0]))
     []
+    >>> print(*sentinel_notes("q1", np.array([1.0, 2.0, 6.0, 4.0, -9.0, 3.0, 5.0, -9.0])))
+    column 'q1' has the value -9 in 2 training rows, while the others go from 1 to 6; if it marks missing values, leave \
+these cells empty, or use categorical='q1'
     """
     low, high = np.nanmin(x), np.nanmax(x)
     for value in (low, high):
@@ -448,7 +524,32 @@ def sentinel_notes(name: str, x: NDArray[np.float64]) -> list[Note]:
         width = max(float(others.max() - others.min()), float(np.abs(others).max()) / 100)
         if min(abs(value - others.min()), abs(value - others.max())) > _FAR * width:
             return [Note("sentinel", (name,), rows, f"{value:g}")]
+        if _like_a_code(value, others, rows):
+            known = others[others >= 0]
+            span = f"{known.min():g} to {known.max():g}"
+            return [Note("code for missing", (name,), rows, f"{value:g}", {"span": span})]
     return []
+
+
+_CODES = 20
+"""Different whole numbers up to which a column may hold codes."""
+_GAP = 0.75
+"""Share of 9, 99 or 999 that the other values do not exceed where it may stand for a missing one."""
+
+
+def _like_a_code(value: float, others: NDArray[np.float64], rows: int) -> bool:
+    """Whether a number may stand for a missing one among a few whole numbers from zero on, though it is not far off.
+
+    Below zero is -9, perhaps with other codes such as -8. Above the others is 9, more frequent than the largest of them:
+    in counts, large ones are rare.
+    """
+    different, often = np.unique(others, return_counts=True)
+    if len(different) > _CODES or np.any(different != np.rint(different)):
+        return False
+    below = different[different < 0]
+    if value < 0:
+        return value in _SENTINELS[1:] and len(below) < min(3, len(different)) and (not len(below) or below[-1] <= -7)
+    return value in _NINES and not len(below) and different[-1] <= _GAP * value and rows > max(_AGAIN, often[-1])
 
 
 def _with_offset(cells: Cells, x: NDArray[np.float64], form: NumberForm) -> NumberForm:
@@ -462,7 +563,7 @@ def _with_offset(cells: Cells, x: NDArray[np.float64], form: NumberForm) -> Numb
 def settled_mark(cells: Cells, column: NumericColumn) -> str:
     """The decimal mark that a column of numbers shows beyond doubt; empty where it shows none."""
     form = column.form
-    if isinstance(cells, NumberCells) or form.duration:
+    if isinstance(cells, NumberCells) or form.duration or form.brackets or form.limits:
         return ""
     if form.plain:
         return "." if cells.any_match(_FRACTION) else ""

@@ -1,6 +1,7 @@
 """Columns of text: categories, or what helps to tell the labels where there are many different values."""
 
 import re
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from abnet.tables.doubts import perhaps_no_text
 from abnet.tables.frames import Table
 from abnet.tables.many_texts import ManyTexts, many_texts
 from abnet.tables.notes import Note
-from abnet.tables.row_names import NEARLY_ALL, is_row_name
+from abnet.tables.row_names import NEARLY_ALL, is_identifier_name
 from abnet.tables.series import Cells
 
 __all__ = ["TextColumn"]
@@ -65,6 +66,25 @@ class TextColumn(Column, frozen=True, tag="text"):
 _RARE_LISTED = 1000  # beyond, a model file would carry a whole column of names or addresses
 
 
+_ALWAYS = 20
+"""Categories that have a feature of their own however rare they are: so few are cheap."""
+_ROWS = 5
+"""Rows of a category that has a feature of its own beyond the first."""
+
+
+def _with_features(ordered: list[str], counts: Mapping[str, int], most: int) -> list[str]:
+    """The categories, given by falling numbers of rows, that have a feature of their own.
+
+    The feature for the rare ones counts as a category, so that `most` limits the width.
+    """
+    if len(ordered) <= min(most, _ALWAYS):
+        return ordered
+    common = sum(counts[category] >= _ROWS for category in ordered)
+    if common == len(ordered) <= most:
+        return ordered
+    return ordered[: min(max(common, _ALWAYS), most) - 1]
+
+
 @rule(90, "categorical")
 def _texts(name: str, cells: Cells, rules: Rules) -> Chosen | ManyTexts:
     """A column of text, fitted, or what it may become if its values are many.
@@ -80,8 +100,7 @@ def _texts(name: str, cells: Cells, rules: Rules) -> Chosen | ManyTexts:
         value = text if len(text) < len(quoted(text)) else quoted(text)
         return Chosen(None, (Note("constant", (name,), facts={"value": value}),))
     ordered = sorted(counts, key=lambda category: (-counts[category], category))
-    # The feature for the rare ones counts as a category, so that max_categories limits the width.
-    kept = ordered if len(ordered) <= rules.max_categories else ordered[: rules.max_categories - 1]
+    kept = _with_features(ordered, counts, rules.max_categories)
     rare = ordered[len(kept) :]
     shared = tuple(sorted(rare)) if len(rare) <= _RARE_LISTED else None
     categories = TextColumn(name, tuple(sorted(kept)), shared, blanks)
@@ -89,7 +108,7 @@ def _texts(name: str, cells: Cells, rules: Rules) -> Chosen | ManyTexts:
     perhaps = perhaps_no_text(name, counts) if digits else None
     notes = () if perhaps is None else (perhaps,)
     many = 2 * sum(counts[category] for category in kept) < total
-    naming = len(counts) == total or (is_row_name(name) and len(counts) >= NEARLY_ALL * total)
+    naming = len(counts) == total or (is_identifier_name(name) and len(counts) >= NEARLY_ALL * total)
     if rare and naming and not wanted and not (many and common_words(counts)):
         differ = f"all {total} values" if len(counts) == total else f"{len(counts)} of {total} values"
         return Chosen(None, (Note("identifier", (name,), facts={"why": f"{differ} differ"}), *notes))

@@ -20,7 +20,7 @@ from abnet.utils.wording import number_of
 
 __all__ = ["TableMap"]
 
-VERSION = 3
+VERSION = 4
 """Of the stored form."""
 
 if TYPE_CHECKING:
