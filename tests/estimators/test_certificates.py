@@ -120,14 +120,24 @@ def test_an_oversampled_class_is_warned_of_by_name() -> None:
         classifier(0, max_iter=1).fit(np.repeat(X, times, axis=0), np.array(["common", "rare"])[np.repeat(y, times)])
 
 
-def test_repeated_rows_of_a_sample_are_no_copies(rng: np.random.Generator) -> None:
+def test_many_copied_rows_make_independence_doubtful(rng: np.random.Generator) -> None:
+    X, y = sample(0, 120)
+    draws = np.concatenate([np.arange(120), rng.integers(120, size=80)])
+    with pytest.warns(UserWarning, match=r"80 of 200 rows \(40%\) are exact copies"):
+        classifier(0, max_iter=1).fit(X[draws], y[draws])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", "Training .* was still improving when it ended")
+        classifier(0, max_iter=1).fit(X[draws], y[draws], groups=draws)
+
+
+def test_repeated_rows_of_a_sample_are_no_copies() -> None:
     X, y = sample(0, 200)
-    draws = rng.integers(60, size=200)  # a source with few distinct rows
     coarse = np.round(X / 2)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", "Training .* was still improving when it ended")
-        for rows, labels in ((X, y), (X[draws], y[draws]), (coarse, y), (np.zeros((200, 3)), y)):
+        for rows, labels in ((X, y), (coarse, y), (np.zeros((200, 3)), y)):
             classifier(0, max_iter=1).fit(rows, labels)
     assert copies(np.repeat(X, 2, axis=0)[:-30]) == 2
     assert copies(np.repeat(X, 2, axis=0)[:200] * np.arange(200)[:, None]) == 1

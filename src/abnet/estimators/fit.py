@@ -112,7 +112,8 @@ def fit(rows: LabelledRows, settings: Settings, seed: int) -> Fitted:
     with ThreadPoolExecutor(1) as aside, compilation_cache(), training_bar(settings.verbose) as report:
         name = aside.submit(fingerprint, prepared.features.base, marks_of(prepared.codes, prepared.labels.n_classes))
         if rows.groups is None:
-            warn_of_copies(prepared.features.base, prepared.codes, prepared.labels.classes)
+            features = prepared.features
+            warn_of_copies(features.base, prepared.codes, prepared.labels.classes, features.cells)
         prepared, recipe = choose_recipe(prepared, settings)
         learn = learn_network if recipe.alone else learn_mixture
         learned = learn(prepared.first_part() if settings.frozen else prepared, recipe, settings, streams, report)
