@@ -5,7 +5,7 @@ The form is chosen by how well it predicts the labels on validation rows of the 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +18,11 @@ from abnet.tables.notes import Note
 if TYPE_CHECKING:
     from abnet.tables.columns.text import TextColumn
 
-__all__ = ["ManyTexts", "gains", "many_texts", "settle_texts", "unexplained"]
+__all__ = ["ManyTexts", "gains", "many_texts", "merged_notes", "settle_texts", "unexplained"]
 
 _ROWS = 20_000  # more say no more about 64 features
 _FOLDS = 5
-_PENALTY = 10.0  # of ridge regression: as if ten rows said that a 0-1 feature means nothing
+_PENALTIES = (10.0, 100.0)  # of ridge regression: as if so many rows said that a 0-1 feature means nothing
 _ERRORS = 2.0  # a gain of less than so many standard errors may be chance
 _LEAST = 0.005  # of the variance of the labels: what shrinking has left of another column is not worth 64 features
 _NEARLY = 0.1
@@ -39,7 +39,8 @@ class ManyTexts(Open):
     candidates : tuple of columns
     usual : Chosen
         What it is without labels.
-    n_values : int
+    counts : mapping
+        Rows of every text.
     wanted : bool
         Whether the user has asked for it.
     notes : tuple of Note
@@ -48,7 +49,7 @@ class ManyTexts(Open):
     name: str
     candidates: tuple[Column, ...]
     usual: Chosen
-    n_values: int
+    counts: Mapping[str, int]
     wanted: bool
     notes: tuple[Note, ...] = ()
 
@@ -75,18 +76,37 @@ def many_texts(
     """
     words, blanks, total = common_words(counts), categories.missing, sum(counts.values())
     worded = [WordsColumn(name, tuple(words), blanks)] if words else []
-    usual = Chosen(worded[0], (_said(worded[0], len(counts)),)) if words else Chosen(categories)
+    first = worded[0] if worded else categories
+    usual = Chosen(first, _said(first, counts))
     recurs = max(counts.values()) >= max(5.0, total / 100)  # as of words: what comes once or twice may name the rows
     candidates = [*worded, *[categories] * recurs, HashedColumn(name, BUCKETS, blanks)]
-    return ManyTexts(name, tuple(candidates), usual, len(counts), wanted, notes)
+    return ManyTexts(name, tuple(candidates), usual, counts, wanted, notes)
 
 
-def _said(column: Column, n_values: int) -> Note:
+def _said(column: Column, counts: Mapping[str, int]) -> tuple[Note, ...]:
+    values = len(counts)
     if isinstance(column, WordsColumn):
-        return Note("words", (column.name,), facts={"values": n_values, "words": len(column.words)})
+        return (Note("words", (column.name,), facts={"values": values, "words": len(column.words)}),)
     if isinstance(column, HashedColumn):
-        return Note("hashed", (column.name,), facts={"values": n_values, "buckets": column.buckets})
-    return Note("common texts", (column.name,), facts={"values": n_values})
+        return (Note("hashed", (column.name,), facts={"values": values, "buckets": column.buckets}),)
+    return merged_notes(cast("TextColumn", column), counts)
+
+
+def merged_notes(column: "TextColumn", counts: Mapping[str, int]) -> tuple[Note, ...]:
+    """A note on categories that share a feature, if there are any.
+
+    Examples
+    --------
+    >>> from abnet.tables.columns import TextColumn
+    >>> column = TextColumn("city", ("Oslo", "Rome"), ("Lima", "Pisa"), False)
+    >>> print(*merged_notes(column, {"Oslo": 20, "Rome": 10, "Pisa": 2, "Lima": 1}))
+    column 'city': the 2 rarest of 4 categories (3 training rows) were merged into one
+    """
+    merged = len(counts) - len(column.categories)
+    rows = sum(counts.values()) - sum(counts[category] for category in column.categories)
+    if not merged:
+        return ()
+    return (Note("merged categories", (column.name,), rows, facts={"merged": merged, "values": len(counts)}),)
 
 
 def settle_texts(many: Sequence[ManyTexts], others: Sequence[Column], table: Table, y: Any = None) -> dict[str, Chosen]:
@@ -117,9 +137,9 @@ def settle_texts(many: Sequence[ManyTexts], others: Sequence[Column], table: Tab
         helps = gain.mean() > max(_ERRORS * gain.std() / np.sqrt(len(gain)), least)
         if helps or text.wanted:
             column, left = text.candidates[best], rest
-            chosen[text.name] = Chosen(column, (*text.notes, _said(column, text.n_values)))
+            chosen[text.name] = Chosen(column, (*text.notes, *_said(column, text.counts)))
         else:
-            useless = Note("text that does not help", (text.name,), facts={"values": text.n_values})
+            useless = Note("text that does not help", (text.name,), facts={"values": len(text.counts)})
             chosen[text.name] = Chosen(None, (useless, *text.notes))
     return chosen
 
@@ -137,11 +157,14 @@ def unexplained(features: Sequence[Features], targets: NDArray[np.float64]) -> N
     """What a linear function of the features, learned from the other folds, leaves of the targets of every row."""
     blocks = [block for block in features if block.shape[1]]
     X = np.hstack(blocks) if blocks else np.zeros((len(targets), 0), np.float32)
-    return targets - _predicted(X, targets)
+    return targets - _predicted(X, targets, _PENALTIES[0])
 
 
 def gains(features: Features, left: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """How much smaller the squared error of every row is with these features, and what they leave.
+
+    Hardly any single word says much: with a small penalty 150 words fit the noise of a thousand rows, while a category
+    that says everything is shrunk by a large one. So the better of two penalties counts.
 
     Examples
     --------
@@ -150,11 +173,12 @@ def gains(features: Features, left: NDArray[np.float64]) -> tuple[NDArray[np.flo
     >>> bool(gain.min() > 0), bool(np.abs(rest).max() < 0.5)
     (True, True)
     """
-    rest = left - _predicted(features, left)
+    rests = [left - _predicted(features, left, penalty) for penalty in _PENALTIES]
+    rest = min(rests, key=lambda rest: float((rest**2).sum()))
     return (left**2 - rest**2).sum(axis=1), rest
 
 
-def _predicted(X: NDArray[Any], targets: NDArray[np.float64]) -> NDArray[np.float64]:
+def _predicted(X: NDArray[Any], targets: NDArray[np.float64], penalty: float) -> NDArray[np.float64]:
     """Ridge regression ``(Z'Z + λ I)^-1 Z'T`` on centred features, each fold predicted from the others."""
     out = np.empty_like(targets)
     for fold in np.array_split(np.arange(len(targets)), _FOLDS):
@@ -165,6 +189,6 @@ def _predicted(X: NDArray[Any], targets: NDArray[np.float64]) -> NDArray[np.floa
             continue
         centre, mean = X[learn].mean(axis=0, dtype=np.float64), targets[learn].mean(axis=0)
         Z = X[learn] - centre
-        slopes = np.linalg.solve(Z.T @ Z + _PENALTY * np.eye(Z.shape[1]), Z.T @ (targets[learn] - mean))
+        slopes = np.linalg.solve(Z.T @ Z + penalty * np.eye(Z.shape[1]), Z.T @ (targets[learn] - mean))
         out[fold] = mean + (X[fold] - centre) @ slopes
     return out

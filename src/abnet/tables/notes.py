@@ -256,9 +256,10 @@ KINDS = {
         "column {columns} has {values:,} different texts; their words and letters are hashed into {buckets} features",
         "{n} columns of text are represented by hashed words and letters: {columns}",
     ),
-    "common texts": Kind(
-        "column", "column {columns} has {values:,} different texts; the most common are the features",
-        "{n} columns of text are represented by their most common values: {columns}",
+    "merged categories": Kind(
+        "column",
+        "column {columns}: the {merged:,} rarest of {values:,} categories ({training}) were merged into one",
+        "{n} columns have rare categories that were merged into one: {columns}",
     ),
     "odd number": Kind(
         "cell",

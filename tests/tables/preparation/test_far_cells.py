@@ -10,6 +10,7 @@ import pytest
 from abnet import CertifiedClassifier
 from abnet.estimators.logistic_rival import logistic_regression
 from abnet.tables.columns import CLIP, DateColumn, NumericColumn, far_cells
+from abnet.tables.frames import as_table
 from abnet.tables.notes import NoteWarning
 from abnet.tables.preparation import StandardMap, TablePreparation
 from abnet.tables.preparation.transformers import PlainNumbers, has_far_cells
@@ -96,3 +97,38 @@ def test_a_classifier_of_arrays_warns_and_learns() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", NoteWarning)
         assert isinstance(CertifiedClassifier(**settings).fit(X, y).model_.preparation.base, StandardMap)
+
+
+def codes(values: dict[float, int]) -> list[str]:
+    """Codes of the notes on whole numbers, given with their rows."""
+    x = np.repeat(list(values), list(values.values()))
+    return [note.code for note in TablePreparation().fit({"q": x}).notes_]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {-9: 3, 1: 20, 2: 30, 3: 20, 4: 9, 5: 9, 6: 2},
+        {-9: 20, -8: 4, 0: 20, 1: 30},
+        {9: 9, 1: 20, 2: 30, 3: 20, 4: 9, 5: 8},
+    ],
+)
+def test_a_code_for_missing_among_a_few_whole_numbers_is_noted_and_not_changed(values: dict[float, int]) -> None:
+    assert codes(values) == ["code for missing"]
+    x = np.repeat(list(values), list(values.values()))
+    map_ = TablePreparation().fit({"q": x}).map_
+    assert np.array_equal(np.unique(map_.columns[0].raw(as_table({"q": x}))), sorted(values))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {0: 1000, 1: 170, 2: 110, 3: 8, 4: 6, 5: 6, 6: 2, 9: 2},
+        {-1: 40, 0: 20, 1: 30},
+        {-9: 2, -5: 3, -1: 4, 0: 20, 3: 9},
+        dict.fromkeys(range(1, 11), 20),
+        dict.fromkeys(range(-9, 10), 5),
+    ],
+)
+def test_counts_and_scales_are_no_codes_for_missing(values: dict[float, int]) -> None:
+    assert codes(values) == []

@@ -297,6 +297,26 @@ def test_rare_categories_share_a_feature_and_only_new_ones_are_reported() -> Non
         assert preparation.transform(pd.DataFrame({"t": ["z"]})).tolist() == [[0, 0, 1]]
 
 
+def test_categories_have_features_if_they_have_rows_and_a_note_says_how_many_were_merged() -> None:
+    """Of 200 cities 160 have three rows or more: they have a feature of their own, and forty share one."""
+    values = [f"c{i:03}" for i in range(200) for _ in range(30 if i < 20 else 3 if i < 160 else 2)]
+    preparation = TablePreparation().fit(pd.DataFrame({"city": values}))
+    assert len(preparation.get_feature_names_out()) == 161
+    (note,) = preparation.notes_
+    assert (note.code, note.columns, note.rows) == ("merged categories", ("city",), 80)
+    assert (note.facts["merged"], note.facts["values"]) == (40, 200)
+    few = TablePreparation(max_categories=20).fit(pd.DataFrame({"city": values}))
+    assert (len(few.get_feature_names_out()), few.notes_[0].facts["merged"]) == (20, 181)
+    all_common = TablePreparation().fit(pd.DataFrame({"city": values[: 600 + 3 * 140]}))
+    assert (len(all_common.get_feature_names_out()), all_common.notes_) == (160, ())
+
+
+def test_twenty_categories_have_features_however_rare_they_are() -> None:
+    values = ["a"] * 50 + list("bcdefghijklmnopqrst")
+    preparation = TablePreparation().fit(pd.DataFrame({"t": values}))
+    assert (len(preparation.get_feature_names_out()), preparation.notes_) == (20, ())
+
+
 def test_names_by_the_thousand_are_not_stored() -> None:
     values = [f"name {i}" for i in range(3000)] * 2
     preparation = TablePreparation().fit(pd.DataFrame({"t": values}))

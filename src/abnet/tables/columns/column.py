@@ -164,7 +164,7 @@ class Rules:
     Most categories, the decimal mark ("", "." or ","), columns to use in any case, and columns of a kind by hand.
     """
 
-    max_categories: int = 20
+    max_categories: int = 200
     decimal: str = ""
     use: frozenset[str] = frozenset()
     numeric: frozenset[str] = frozenset()

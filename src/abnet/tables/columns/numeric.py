@@ -515,14 +515,15 @@ these cells empty, or use categorical='q1'
     """
     low, high = np.nanmin(x), np.nanmax(x)
     for value in (low, high):
-        if value not in _SENTINELS:
+        if value not in (*_SENTINELS, *_NINES):
             continue
         others = x[~np.isnan(x) & (x != value)]
         rows = int(np.count_nonzero(x == value))
         if rows < 2 or not len(others):
             continue
         width = max(float(others.max() - others.min()), float(np.abs(others).max()) / 100)
-        if min(abs(value - others.min()), abs(value - others.max())) > _FAR * width:
+        far = min(abs(value - others.min()), abs(value - others.max())) > _FAR * width
+        if far and value in _SENTINELS:
             return [Note("sentinel", (name,), rows, f"{value:g}")]
         if _like_a_code(value, others, rows):
             known = others[others >= 0]

@@ -10,7 +10,7 @@ from abnet.tables.columns.column import Chosen, Column, Encoded, Rules, UnseenRo
 from abnet.tables.columns.words import common_words
 from abnet.tables.doubts import perhaps_no_text
 from abnet.tables.frames import Table
-from abnet.tables.many_texts import ManyTexts, many_texts
+from abnet.tables.many_texts import ManyTexts, many_texts, merged_notes
 from abnet.tables.notes import Note
 from abnet.tables.row_names import NEARLY_ALL, is_identifier_name
 from abnet.tables.series import Cells
@@ -68,7 +68,7 @@ _RARE_LISTED = 1000  # beyond, a model file would carry a whole column of names 
 
 _ALWAYS = 20
 """Categories that have a feature of their own however rare they are: so few are cheap."""
-_ROWS = 5
+_ROWS = 3
 """Rows of a category that has a feature of its own beyond the first."""
 
 
@@ -82,7 +82,7 @@ def _with_features(ordered: list[str], counts: Mapping[str, int], most: int) -> 
     common = sum(counts[category] >= _ROWS for category in ordered)
     if common == len(ordered) <= most:
         return ordered
-    return ordered[: min(max(common, _ALWAYS), most) - 1]
+    return ordered[: min(max(common, _ALWAYS - 1), most - 1)]
 
 
 @rule(90, "categorical")
@@ -107,11 +107,11 @@ def _texts(name: str, cells: Cells, rules: Rules) -> Chosen | ManyTexts:
     digits = not asked and any(re.search("[0-9]", text) for text in counts)
     perhaps = perhaps_no_text(name, counts) if digits else None
     notes = () if perhaps is None else (perhaps,)
-    many = 2 * sum(counts[category] for category in kept) < total
+    many = 2 * sum(counts[category] for category in ordered[: min(_ALWAYS, rules.max_categories)]) < total
     naming = len(counts) == total or (is_identifier_name(name) and len(counts) >= NEARLY_ALL * total)
     if rare and naming and not wanted and not (many and common_words(counts)):
         differ = f"all {total} values" if len(counts) == total else f"{len(counts)} of {total} values"
         return Chosen(None, (Note("identifier", (name,), facts={"why": f"{differ} differ"}), *notes))
     if asked or not many:
-        return Chosen(categories, notes)
+        return Chosen(categories, (*notes, *merged_notes(categories, counts)))
     return many_texts(name, counts, categories, wanted=wanted, notes=notes)

@@ -13,7 +13,7 @@ from abnet.tables.frames import Table
 
 __all__ = ["BUCKETS", "HashedColumn", "MOST_WORDS", "WordsColumn", "common_words", "tokens_of", "words_of"]
 
-MOST_WORDS = 50
+MOST_WORDS = 150
 """Features of a column of words, at the most."""
 
 _WORD = re.compile(r"[^\W\d_]{2,}")

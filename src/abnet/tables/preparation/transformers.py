@@ -57,7 +57,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
                 the dates in fitting span a year; missing = 0 in the season
     text        a 0-1 feature per category, one for all rare categories, one for missing if there were any in
                 fitting; numbers with a leading zero (zip codes) are text
-    words       a 0-1 feature for each of the most common words (at most 50), one for missing as above; used if most
+    words       a 0-1 feature for each of the most common words (at most 150), one for missing as above; used if most
                 rows have different texts in which words recur
     hashed      64 0-1 features, into which words and triples of characters are hashed, one for missing as above
     ==========  ==================================================================================================
@@ -67,18 +67,20 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     like among numbers. A category that did not occur in fitting is 0 in every feature, or counts as a rare one, with a
     warning.
 
-    Text with many values (if the most common ones make up less than half of the rows) becomes categories, words or
+    Text with many values (if the 20 most common ones make up less than half of the rows) becomes categories, words or
     hashed words and characters, whichever explains the labels best beyond the other columns, on validation rows among
     the given ones (`many_texts`). It is left out if none helps. Without labels it becomes words if words recur, and
     categories otherwise.
 
     Columns are left out if they have no name, no value or only one value, if every row has a different text, or if they
-    are integers that never repeat (row numbers: in a sorted table they would predict the class, but not for new rows).
+    are integers that never repeat (row numbers: in a sorted table they would predict the class, but not for new rows),
+    with consecutive values, an identifier-like name, or 15 digits and more.
     So are columns with a name such as ``patient_id`` whose values rows share: they say which rows belong together.
     With `use`, such columns are kept unless they are constant.
 
     Numbers may have thousands separators (``1,966``, ``1 966``, ``1'966``), a decimal comma, the same unit in all cells
-    (``$1,966``, ``84.4%``, ``12.3 kg``), or be durations (``01:30:00``). Other cells, at most one in ten, count as
+    (``$1,966``, ``84.4%``, ``12.3 kg``), or be durations (``01:30:00``). Numbers in brackets beside others are negative
+    (``(990.11)``), and limits of measurement such as ``<0.5`` are read as the number. Other cells, at most one in ten, count as
     missing, with a note and an example. If a mark can be read in two ways, as in ``1.234`` beside ``857``, the other
     columns decide; if they do not, an error asks for `decimal`. Differences between integers above 2^53 are preserved.
 
@@ -91,8 +93,9 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     max_categories : int
-        Maximum number of features for the categories of a text column; the most frequent categories have their own. At
-        least 2.
+        Maximum number of features for the categories of a text column. The 20 most frequent categories have their own,
+        and so has every further one with at least 3 rows, up to this number; the others share one, with a note that
+        says how many. At least 2.
     decimal : {"auto", "point", "comma"}
         The decimal mark of numbers in text; the other mark separates thousands.
     use : str or sequence of str
@@ -125,7 +128,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     def __init__(
         self,
         *,
-        max_categories: int = 20,
+        max_categories: int = 200,
         decimal: str = "auto",
         use: str | Sequence[str] = (),
         numeric: str | Sequence[str] = (),
