@@ -268,9 +268,9 @@ def warn_of_copies(
     if found := unlikely_copies(X, codes, owners):
         warnings.warn(
             f"{found:,} of {len(X):,} rows ({found / len(X):.0%}) are exact copies of other rows, label included, "
-            "while rows that differ in one column only are rare. The certificate assumes that every row is an independent "
-            "draw, which is doubtful here. If a file was joined twice or rows were sampled with replacement, remove the "
-            "copies; if rows have the same origin, put them into one group.",
+            "while rows that differ in one column only are rare. The certificate assumes that every row is an "
+            "independent draw, which is doubtful here. If a file was joined twice or rows were sampled with "
+            "replacement, remove the copies; if rows have the same origin, put them into one group.",
             stacklevel=2,
         )
 

@@ -261,7 +261,7 @@ def unit_of(text: str) -> str:
 
 
 def are_codes(texts: Iterable[str]) -> bool:
-    """Whether texts are codes with their meaning, such as ``0_no`` and ``1_yes``: every unit comes with one number only.
+    """Whether texts are codes with their meaning, such as ``0_no`` and ``1_yes``: every unit has one number only.
 
     Examples
     --------

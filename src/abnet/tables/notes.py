@@ -317,8 +317,8 @@ KINDS = {
         "cell",
         "column {columns} has the value {value} in {training}, while the others go from {span}; if it marks missing "
         "values, leave these cells empty, or use {categorical}",
-        "{n} columns have values such as {value} apart from their other values; if they mark missing values, leave these "
-        "cells empty: {columns}",
+        "{n} columns have values such as {value} apart from their other values; if they mark missing values, leave "
+        "these cells empty: {columns}",
     ),
     "limits": Kind(
         "cell",

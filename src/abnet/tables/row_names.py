@@ -46,12 +46,12 @@ def is_identifier_name(name: str) -> bool:
 
     Examples
     --------
-    >>> [is_identifier_name(name) for name in ("customer_id", "CustomerID", "userid", "rownames", "Policy No.", "ID card")]
-    [True, True, True, True, True, True]
-    >>> [is_identifier_name(name) for name in ("PID", "id_str", "subjid", "MRN")]
-    [True, True, True, True]
-    >>> [is_identifier_name(name) for name in ("amount_paid", "number of rooms", "body mass index", "fnlwgt", "population")]
-    [False, False, False, False, False]
+    >>> names = ("customer_id", "CustomerID", "userid", "rownames", "Policy No.", "ID card", "PID", "id_str", "MRN")
+    >>> all(map(is_identifier_name, names))
+    True
+    >>> names = ("amount_paid", "number of rooms", "body mass index", "fnlwgt", "population", "grid", "rapid")
+    >>> any(map(is_identifier_name, names))
+    False
     """
     words = name_words(name)
     if not words:

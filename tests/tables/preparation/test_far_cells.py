@@ -117,7 +117,9 @@ def test_a_code_for_missing_among_a_few_whole_numbers_is_noted_and_not_changed(v
     assert codes(values) == ["code for missing"]
     x = np.repeat(list(values), list(values.values()))
     map_ = TablePreparation().fit({"q": x}).map_
-    assert np.array_equal(np.unique(map_.columns[0].raw(as_table({"q": x}))), sorted(values))
+    numbers = map_.columns[0].raw(as_table({"q": x}))
+    assert numbers is not None
+    assert np.array_equal(np.unique(numbers), sorted(values))
 
 
 @pytest.mark.parametrize(

@@ -309,6 +309,8 @@ def test_categories_have_features_if_they_have_rows_and_a_note_says_how_many_wer
     assert (len(few.get_feature_names_out()), few.notes_[0].facts["merged"]) == (20, 181)
     all_common = TablePreparation().fit(pd.DataFrame({"city": values[: 600 + 3 * 140]}))
     assert (len(all_common.get_feature_names_out()), all_common.notes_) == (160, ())
+    one_rare = TablePreparation().fit(pd.DataFrame({"city": values[: 600 + 3 * 140 + 1]}))
+    assert (len(one_rare.get_feature_names_out()), one_rare.notes_) == (161, ())
 
 
 def test_twenty_categories_have_features_however_rare_they_are() -> None:

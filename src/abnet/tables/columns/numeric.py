@@ -510,8 +510,8 @@ def sentinel_notes(name: str, x: NDArray[np.float64]) -> list[Note]:
     >>> sentinel_notes("depth", np.array([3.0, 5.5, 9.0, 99.0, -1.0]))
     []
     >>> print(*sentinel_notes("q1", np.array([1.0, 2.0, 6.0, 4.0, -9.0, 3.0, 5.0, -9.0])))
-    column 'q1' has the value -9 in 2 training rows, while the others go from 1 to 6; if it marks missing values, leave \
-these cells empty, or use categorical='q1'
+    column 'q1' has the value -9 in 2 training rows, while the others go from 1 to 6; if it marks missing values, \
+leave these cells empty, or use categorical='q1'
     """
     low, high = np.nanmin(x), np.nanmax(x)
     for value in (low, high):
@@ -541,8 +541,8 @@ _GAP = 0.75
 def _like_a_code(value: float, others: NDArray[np.float64], rows: int) -> bool:
     """Whether a number may stand for a missing one among a few whole numbers from zero on, though it is not far off.
 
-    Below zero is -9, perhaps with other codes such as -8. Above the others is 9, more frequent than the largest of them:
-    in counts, large ones are rare.
+    Below zero is -9, perhaps with other codes such as -8. Above the others is 9, more frequent than the largest of
+    them: in counts, large ones are rare.
     """
     different, often = np.unique(others, return_counts=True)
     if len(different) > _CODES or np.any(different != np.rint(different)):

@@ -77,10 +77,9 @@ def _with_features(ordered: list[str], counts: Mapping[str, int], most: int) -> 
 
     The feature for the rare ones counts as a category, so that `most` limits the width.
     """
-    if len(ordered) <= min(most, _ALWAYS):
-        return ordered
     common = sum(counts[category] >= _ROWS for category in ordered)
-    if common == len(ordered) <= most:
+    alone = len(ordered) - common < 2  # a single rare category has none to share with
+    if len(ordered) <= most and (alone or len(ordered) <= _ALWAYS):
         return ordered
     return ordered[: min(max(common, _ALWAYS - 1), most - 1)]
 

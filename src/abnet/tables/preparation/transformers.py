@@ -80,9 +80,10 @@ class TablePreparation(TransformerMixin, BaseEstimator):
 
     Numbers may have thousands separators (``1,966``, ``1 966``, ``1'966``), a decimal comma, the same unit in all cells
     (``$1,966``, ``84.4%``, ``12.3 kg``), or be durations (``01:30:00``). Numbers in brackets beside others are negative
-    (``(990.11)``), and limits of measurement such as ``<0.5`` are read as the number. Other cells, at most one in ten, count as
-    missing, with a note and an example. If a mark can be read in two ways, as in ``1.234`` beside ``857``, the other
-    columns decide; if they do not, an error asks for `decimal`. Differences between integers above 2^53 are preserved.
+    (``(990.11)``), and limits of measurement such as ``<0.5`` are read as the number. Other cells, at most one in ten,
+    count as missing, with a note and an example. If a mark can be read in two ways, as in ``1.234`` beside ``857``, the
+    other columns decide; if they do not, an error asks for `decimal`. Differences between integers above 2^53 are
+    preserved.
 
     A column is a date if its type says so, or if nine in ten of its texts are dates: ISO (``2024-03-01``, with or
     without a time; a time with a zone is converted to UTC), numbers with the year last (``1/3/2024``, ``01.03.24``),
