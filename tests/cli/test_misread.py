@@ -106,7 +106,7 @@ SHOWN = {
     "month first": (["05/31/20", "06/01/20", "07/04/19"], "date (month/day/year, year in two digits)"),
     "months": (["2020-05", "2020-06", "2019-11"], "date (year-month)"),
     "names of months": (["05-Jan-2020", "07-Feb-2020", "31-Dec-2019"], "date (day, name of the month, year)"),
-    "large": ([str(2**60 + i * i) for i in range(40)], "numeric, 1 feature"),
+    "large": ([str(-(2**60) - i * i) for i in range(40)], "numeric, 1 feature"),
 }
 
 

@@ -20,8 +20,15 @@ def test_many_notes_are_one_line() -> None:
 
 def test_leaks_come_first_and_ten_lines_are_enough() -> None:
     codes = ["odd number", "constant", "missing labels", "gap words", "months", "sentinel", "empty", "no name", "words",
-             "hashed", "common texts", "identifier"]  # fmt: skip
-    facts: dict[str, str | int | float] = {"value": "0", "why": "", "values": 3, "words": "", "buckets": 64}
+             "hashed", "merged categories", "identifier"]  # fmt: skip
+    facts: dict[str, str | int | float] = {
+        "value": "0",
+        "why": "",
+        "values": 3,
+        "merged": 2,
+        "words": "",
+        "buckets": 64,
+    }
     notes = [Note(code, (f"c{i}",), 2, "?", facts) for i, code in enumerate(codes)]
     lines = note_lines(notes)
     assert len(lines) == 10

@@ -270,9 +270,11 @@ def are_codes(texts: Iterable[str]) -> bool:
     """
     numbers: dict[str, str] = {}
     for text in texts:
+        if is_missing(text) or is_gap(text):
+            continue
         match = MARKED.fullmatch(text)
         if match is None:
-            continue
+            return False
         if numbers.setdefault(unit_of(text), match["number"]) != match["number"]:
             return False
     return len(numbers) > 1 and "" not in numbers

@@ -45,6 +45,8 @@ all with one unit
     >>> [perhaps_no_text("c", counts).code for counts in ({"20-05-31": 1, "20-06-01": 2}, {"5.20-": 3, "7.10": 5})]
     ['year unclear', 'other minus']
     """
+    if are_codes(counts):
+        return None
     some = dict(islice(counts.items(), 0, None, -(-len(counts) // _SOME)))  # from top to bottom
     cases = ((look, some if look in _BY_LOOKS else counts) for look in _LOOKS)
     found = (look(texts, sum(texts.values())) for look, texts in cases)
@@ -71,7 +73,7 @@ def _many_units(counts: Mapping[str, int], total: int) -> Note | None:
     }
     units = sorted(set(found.values()) - {""})
     bare = "" in found.values()
-    if not 2 <= len(units) + bare <= 5 or not units or are_codes(found):
+    if not 2 <= len(units) + bare <= 5 or not units:
         return None
     if sum(counts[text] for text, unit in found.items()) < _MOSTLY * total:
         return None

@@ -322,8 +322,7 @@ KINDS = {
     ),
     "limits": Kind(
         "cell",
-        "column {columns}: {cells} such as {example} {are} limits of what was measured, read as the number itself "
-        "({value})",
+        "column {columns}: {cells} ({shown}) with a limit of measurement {are} read as the number itself ({value})",
         "{n} columns have limits such as {example}, read as the number itself: {columns}",
     ),
     "gap words": Kind(

@@ -106,7 +106,9 @@ def _texts(name: str, cells: Cells, rules: Rules) -> Chosen | ManyTexts:
     digits = not asked and any(re.search("[0-9]", text) for text in counts)
     perhaps = perhaps_no_text(name, counts) if digits else None
     notes = () if perhaps is None else (perhaps,)
-    many = 2 * sum(counts[category] for category in ordered[: min(_ALWAYS, rules.max_categories)]) < total
+    few = min(_ALWAYS, rules.max_categories)
+    commonest = ordered if len(ordered) <= few else ordered[: few - 1]
+    many = 2 * sum(counts[category] for category in commonest) < total
     naming = len(counts) == total or (is_identifier_name(name) and len(counts) >= NEARLY_ALL * total)
     if rare and naming and not wanted and not (many and common_words(counts)):
         differ = f"all {total} values" if len(counts) == total else f"{len(counts)} of {total} values"
