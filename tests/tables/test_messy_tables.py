@@ -25,9 +25,9 @@ def test_leaks_come_first_and_ten_lines_are_enough() -> None:
         "value": "0",
         "why": "",
         "values": 3,
-        "merged": 2,
         "words": "",
         "buckets": 64,
+        "merged": 2,
     }
     notes = [Note(code, (f"c{i}",), 2, "?", facts) for i, code in enumerate(codes)]
     lines = note_lines(notes)
