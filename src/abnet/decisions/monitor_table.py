@@ -12,6 +12,7 @@ from abnet.atomic import check_writable
 from abnet.certificates.decision import ARGMAX
 from abnet.decisions.labelled_table import judge_model_rows
 from abnet.decisions.monitor import Monitor
+from abnet.decisions.training_rows import refuse_fitted
 from abnet.errors import NamesParameters, Parameter
 from abnet.model.file import load
 from abnet.model.model import Model
@@ -106,6 +107,8 @@ def monitor(
     ------
     RepeatedRowsError
         A ValueError: the table was given before.
+    TrainingRowsError
+        A ValueError: the model was fitted on more of the rows than chance explains.
     """
     for name, value in (("error", error), ("alpha", alpha)):
         if value is not None:
@@ -114,6 +117,7 @@ def monitor(
         check_writable(path)
     watched, loaded = hashlib.sha256(Path(model).read_bytes()).hexdigest(), load(model)
     rows = judge_model_rows(loaded, table, truth=truth)
+    refuse_fitted(rows.seen, instead="A monitor counts rows that are new to the model.")
     watch = _opened(Path(state), loaded, watched, error, alpha)
     wrong = rows.judged().wrong if rows.truth else np.zeros(0, np.bool_)
     before = {"n": watch.n, "errors": watch.errors}
