@@ -4,7 +4,6 @@ The evidence of a partition is a few sums, which can be added, so no machine nee
 """
 
 import operator
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -19,7 +18,7 @@ from abnet.certificates.evidence import Evidence, Groups, observe
 from abnet.certificates.fitted_rows import Sighted
 from abnet.certificates.split import RandomState, bet_keys, drawn_seed, row_hashes, row_order
 from abnet.coded_rows import dense
-from abnet.decisions.grouped_rows import check_single_rows
+from abnet.decisions.grouped_rows import check_groups
 from abnet.decisions.training_rows import filter_of, label_marks, refuse_fitted
 from abnet.errors import Parameter, ParameterError
 from abnet.labels import check_labelled, losses_of, with_unknown
@@ -145,16 +144,10 @@ def certify_parts(
     refuse_fitted(seen, instead="Certify on other rows.")
     evidence, seed = whole.evidence, drawn_seed(random_state)
     if evidence.groups is None:
-        _warn_of_groups(loaded)
+        check_groups(loaded, None, "groups")
     else:
         evidence = replace(evidence, groups=_in_keyed_order(evidence.groups, whole.contents, seed))
     return certify(evidence, Terms(delta=delta, n_candidates=n_candidates, source="test set"))
-
-
-def _warn_of_groups(model: Model) -> None:
-    note = check_single_rows(model.card, None, "groups")
-    if note is not None:
-        warnings.warn(f"{note[0].upper()}{note[1:]}: pass groups to certify a new group.", stacklevel=4)
 
 
 def _in_keyed_order(groups: Groups, contents: dict[Any, int], seed: int) -> Groups:

@@ -50,8 +50,8 @@ def card_of(
         Whether there is a certificate.
     """
     recipe, features = learned.recipe, rows.features
-    # Bound rows may certify the model again if nothing was learned from them or chosen with them: no posterior, no model
-    # among several, and no decision.
+    # Bound rows may certify the model again if nothing was learned from them or chosen with them: no posterior, no
+    # model among several, and no decision.
     untouched = settings.frozen and certified and settings.n_candidates == 1 and decision == ARGMAX
     return Card(
         estimator=settings.estimator,
