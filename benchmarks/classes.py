@@ -16,10 +16,10 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
 from abnet import CertifiedClassifier
-from abnet.aggregation import Ancestral
-from abnet.aggregation.exact import lift
-from abnet.bam import BAM
-from abnet.posterior import Posterior
+from abnet.networks import Ancestral
+from abnet.networks.bam import BAM
+from abnet.networks.exact import lift
+from abnet.networks.posterior import Posterior
 from abnet.training.compilation import compiled_epoch
 from abnet.training.loop import Limits, Span, open_runs, pad_rows
 from abnet.training.objective import Objective

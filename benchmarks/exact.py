@@ -10,8 +10,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from abnet.aggregation import exact
-from abnet.bam import BAM
+from abnet.networks import exact
+from abnet.networks.bam import BAM
 from abnet.paper.figure2 import output_as_written
 from measure import Row, at_least, at_most, best_times
 

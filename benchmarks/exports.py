@@ -26,16 +26,16 @@ from sklearn.neural_network import MLPClassifier
 from threadpoolctl import threadpool_limits
 
 import abnet
-from abnet.bam import BAM
-from abnet.codebook import code_words
 from abnet.export import onnx_program, to_c
-from abnet.labels import Labels
 from abnet.model.model import Model
-from abnet.predictors.compact import Compact
-from abnet.predictors.moments import Moments
-from abnet.predictors.paths import Paths
-from abnet.preparation import StandardMap
-from abnet.preparation.coded import CodedMap
+from abnet.model.predictors.compact import Compact
+from abnet.model.predictors.moments import Moments
+from abnet.model.predictors.paths import Paths
+from abnet.networks.bam import BAM
+from abnet.networks.codebook import code_words
+from abnet.tables.labels import Labels
+from abnet.tables.preparation import StandardMap
+from abnet.tables.preparation.coded import CodedMap
 from measure import Row, best_times, stated
 
 N_ROWS, N_PIXELS, N_SLOW = 17_500, 784, 250
@@ -48,7 +48,7 @@ Codes = Callable[[NDArray[np.float32]], NDArray[np.int32]]
 def images() -> tuple[NDArray[np.float32], str]:
     """Rows, and what they show: digits, or one pixel in five above zero."""
     try:
-        found = abnet.data.load("mnistLH").X[:N_ROWS]
+        found = abnet.paper.load("mnistLH").X[:N_ROWS]
         return np.ascontiguousarray(found, np.float32), "MNIST"
     except FileNotFoundError:
         rng = np.random.default_rng(0)

@@ -19,10 +19,9 @@ import numpy as np
 import pandas as pd
 
 from abnet import CertifiedClassifier
-from abnet.bam import BAM
-from abnet.estimators import mixture_learning
+from abnet.networks.bam import BAM
 from abnet.training import members as training_members
-from abnet.training import posterior_learner
+from abnet.training import mixture_learning, posterior_learner
 from measure import certified_error
 from tables import measures, write
 

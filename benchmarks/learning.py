@@ -9,9 +9,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 
 from abnet import ABNetClassifier
-from abnet.aggregation import Exact
-from abnet.bam import BAM
-from abnet.posterior import Posterior
+from abnet.networks import Exact
+from abnet.networks.bam import BAM
+from abnet.networks.posterior import Posterior
 from abnet.training.compilation import compiled_epoch, epoch
 from abnet.training.loop import Limits, Span, open_runs
 from abnet.training.objective import Objective

@@ -13,14 +13,14 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from abnet.bam import BAM
 from abnet.certificates.fingerprint import background_rows
-from abnet.labels import Labels
 from abnet.model import Card, Model, save
-from abnet.predictors.compact import Compact
-from abnet.preparation import TablePreparation
-from abnet.preparation.coded import CodedMap
+from abnet.model.predictors.compact import Compact
+from abnet.networks.bam import BAM
 from abnet.report.report_table import report_table
+from abnet.tables.labels import Labels
+from abnet.tables.preparation import TablePreparation
+from abnet.tables.preparation.coded import CodedMap
 from measure import Row, at_most, stated
 
 N_ROWS, LIMIT = 50_000, 20.0

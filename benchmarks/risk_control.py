@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from abnet import TargetPrecision, TargetRecall, certify_scores
-from abnet.atomic import atomic_path
+from abnet.utils.atomic import atomic_path
 
 ROWS, DELTA = 1_000, 0.1
 COLUMNS = (
@@ -40,7 +40,7 @@ def tables() -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
 
     X, y = load_breast_cancer(return_X_y=True)
     images, digits = load_digits(return_X_y=True)
-    adult = abnet.data.load("adult")
+    adult = abnet.paper.load("adult")
     sets = {"breast_cancer": (X, y == 0, 200), "digits": (images, digits > 4, 500),
             "adult": (adult.X, adult.y == np.max(adult.y), 5_000)}  # fmt: skip
     for name, (rows, positive, learn) in sets.items():

@@ -30,10 +30,10 @@ from sklearn.model_selection import train_test_split
 from sklearn.neural_network import MLPClassifier
 
 from abnet import CertifiedClassifier
-from abnet.atomic import atomic_path
 from abnet.bounds import clopper_pearson_bound
-from abnet.decisions.measures import calibration_error, log_loss
-from abnet.preparation import TablePreparation
+from abnet.certificates.measures import calibration_error, log_loss
+from abnet.tables.preparation import TablePreparation
+from abnet.utils.atomic import atomic_path
 
 MEASURES = ("test_error", "certificate", "log_loss", "ece")
 COLUMNS = ("table", "classes", "rows", "split", "model", *MEASURES)

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from abnet.preparation import TablePreparation
 from abnet.tables import batches, read_table, split_target
 from abnet.tables.frames import as_table, cells_of
+from abnet.tables.preparation import TablePreparation
 from abnet.tables.series import days
 from measure import Row, at_most, best_times, stated
 

@@ -13,9 +13,9 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from abnet.aggregation import Aggregation, Ancestral, Uniform, ancestral, exact, uniform
-from abnet.bam import BAM
-from abnet.posterior import Posterior
+from abnet.networks import Aggregation, Ancestral, Uniform, ancestral, exact, uniform
+from abnet.networks.bam import BAM
+from abnet.networks.posterior import Posterior
 from abnet.training.compilation import compiled_epoch
 from abnet.training.loop import Limits, Span, open_runs
 from abnet.training.objective import Objective

@@ -8,7 +8,8 @@ import numpy as np
 import optax
 from sklearn.datasets import load_digits
 
-from abnet import BAM, aggregation, bounds
+from abnet import BAM, bounds
+from abnet import networks as aggregation
 
 X, digits = load_digits(return_X_y=True)
 X, y = (X / 16).astype(np.float32), np.where(digits % 2 == 0, 1.0, -1.0)  # even or odd; a fixed map, nothing fitted

@@ -11,9 +11,9 @@ import numpy as np
 from sklearn.datasets import load_digits
 
 from abnet import ABNetClassifier
-from abnet.aggregation import Aggregation, Exact, exact
-from abnet.aggregation.gaussian_kl import gaussian_kl
-from abnet.aggregation.protocol import linear_loss
+from abnet.networks import Aggregation, Exact, exact
+from abnet.networks.gaussian_kl import gaussian_kl
+from abnet.networks.protocol import linear_loss
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from abnet import BAM, aggregation, bounds, paper
+from abnet import BAM, bounds, paper
+from abnet import networks as aggregation
 
 data = paper.load("circles")
 X, y = jnp.asarray(data.X, jnp.float32), jnp.asarray(data.y, jnp.float32)

@@ -44,7 +44,7 @@ DASK = """
 import dask.dataframe as dd
 import pandas as pd
 import abnet
-from abnet.distributed_scoring import score_frame
+from abnet.model.distributed_scoring import score_frame
 model, table = abnet.load("tumours.abnet"), pd.read_csv("tumours.csv").drop(columns="label")
 scored = score_frame(model, dd.from_pandas(table, npartitions=3)).compute()
 assert len(scored) == len(table) == 569, scored

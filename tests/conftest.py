@@ -12,9 +12,9 @@ from hypothesis import settings
 from jaxtyping import install_import_hook
 
 # Before anything of these is imported: every call of theirs then checks the shapes in its annotations.
-install_import_hook(["abnet.cube", "abnet.bam", "abnet.aggregation", "abnet.posterior"], "beartype.beartype")
+install_import_hook("abnet.networks", "beartype.beartype")
 
-from abnet.bam import BAM  # noqa: E402
+from abnet.networks.bam import BAM  # noqa: E402
 
 jax.config.update("jax_numpy_rank_promotion", "raise")
 settings.register_profile("abnet", derandomize="ABNET_TEST_SEED" not in os.environ, deadline=None)

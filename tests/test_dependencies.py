@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 EXTRAS = {
-    "dask": ["distributed_scoring.py", "cli/reproduce.py", "paper/driver.py", "paper/reproduction.py"],
+    "dask": ["model/distributed_scoring.py", "cli/reproduce.py", "paper/driver.py", "paper/reproduction.py"],
     "onnx": ["export/onnx_graph.py", "estimators/onnx_step.py"],
 }
 """The modules that need an extra."""

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from abnet import CertifiedClassifier
-from abnet.aggregation import Ancestral
-from abnet.bam import BAM
-from abnet.codebook import MANY_CLASSES
-from abnet.posterior import Posterior
+from abnet.networks import Ancestral
+from abnet.networks.bam import BAM
+from abnet.networks.codebook import MANY_CLASSES
+from abnet.networks.posterior import Posterior
 from abnet.training.objective import Objective
 from abnet.training.posterior_learner import PosteriorLearner, start
 

@@ -13,10 +13,11 @@ from abnet.certificates.evidence import observe
 from abnet.certificates.sentences import sentence
 from abnet.certificates.statement import state
 from abnet.export.plan import export_plan
-from abnet.lazy import import_folder
-from abnet.preparation import TablePreparation, columns, preparation_from_dict, preparation_to_dict
-from abnet.preparation.columns import KINDS, RULES
-from abnet.preparation.table_map import TableMap
+from abnet.tables import columns
+from abnet.tables.columns import KINDS, RULES
+from abnet.tables.preparation import TablePreparation, preparation_from_dict, preparation_to_dict
+from abnet.tables.preparation.table_map import TableMap
+from abnet.utils.lazy import import_folder
 from export import models
 from toy_aggregation import Halved
 
@@ -46,7 +47,7 @@ def test_a_new_bound_is_a_file_in_the_folder_and_nothing_else(tmp_path: Path, mo
 
 PARITY = """
 import numpy as np
-from abnet.preparation.columns.column import Chosen, Column, Encoded, kind, rule
+from abnet.tables.columns.column import Chosen, Column, Encoded, kind, rule
 
 @kind
 class Parity(Column, frozen=True, tag="parity"):
@@ -82,7 +83,7 @@ def test_a_new_kind_of_column_is_a_file_in_the_folder(tmp_path: Path, monkeypatc
     finally:
         RULES[:] = rules
         KINDS.pop("parity", None)
-        sys.modules.pop("abnet.preparation.columns.parity", None)
+        sys.modules.pop("abnet.tables.columns.parity", None)
 
 
 def test_a_new_aggregation_is_a_record_that_a_classifier_takes(rng: np.random.Generator) -> None:

@@ -13,10 +13,10 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from abnet.labels import Labels
 from abnet.model.model import Model
-from abnet.preparation import TableMap
-from abnet.preparation.columns import NumericColumn, TextColumn
+from abnet.tables.columns import NumericColumn, TextColumn
+from abnet.tables.labels import Labels
+from abnet.tables.preparation import TableMap
 from export import models
 from readme import blocks
 

@@ -108,7 +108,7 @@ def test_the_figures_are_those_that_the_script_draws(tmp_path: Path) -> None:
 
 
 def test_pages_are_staged_with_what_they_link_to(build: ModuleType, tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(build, "PACKAGES", ["abnet.labels"])
+    monkeypatch.setattr(build, "PACKAGES", ["abnet.tables.labels"])
     build.stage(tmp_path)
     listed = [page for pages in build.CONTENTS.values() for page in pages if not page.startswith("api/")]
     for page in listed:
@@ -209,7 +209,7 @@ def test_scoring_a_partitioned_table_as_the_page_does(tmp_path: Path, monkeypatc
     pytest.importorskip("dask.dataframe")
     pandas = pytest.importorskip("pandas")
     from abnet.model import Model
-    from abnet.predictors.compact import Compact
+    from abnet.model.predictors.compact import Compact
     from conftest import random_network
 
     page = (ROOT / "docs" / "distributed.md").read_text(encoding="utf-8")

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from abnet.aggregation import Aggregation, exact
-from abnet.aggregation.gaussian_kl import gaussian_kl
+from abnet.networks import Aggregation, exact
+from abnet.networks.gaussian_kl import gaussian_kl
 
 
 @dataclass(frozen=True)

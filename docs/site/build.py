@@ -56,22 +56,20 @@ PACKAGES = [
     "abnet",
     "abnet.bounds",
     "abnet.certificates",
-    "abnet.decisions",
-    "abnet.data",
     "abnet.tables",
-    "abnet.preparation",
+    "abnet.tables.preparation",
     "abnet.model",
     "abnet.explanation",
     "abnet.report",
     "abnet.export",
-    "abnet.distributed_scoring",
-    "abnet.posterior",
-    "abnet.aggregation",
-    "abnet.cube",
-    "abnet.codebook",
-    "abnet.labels",
-    "abnet.predictors",
-    "abnet.baselines",
+    "abnet.model.distributed_scoring",
+    "abnet.networks.posterior",
+    "abnet.networks",
+    "abnet.networks.cube",
+    "abnet.networks.codebook",
+    "abnet.tables.labels",
+    "abnet.model.predictors",
+    "abnet.paper.methods",
     "abnet.paper",
 ]
 """Whose names are public, in the order of the reference."""
@@ -83,7 +81,7 @@ PACKAGES = [
 def modules_of(name: str) -> list[ModuleType]:
     """The module of that name, and the modules in it where they are the list of what there is."""
     module = importlib.import_module(name)
-    if name not in ("abnet.aggregation", "abnet.predictors"):
+    if name not in ("abnet.networks", "abnet.model.predictors"):
         return [module]
     inside = [importlib.import_module(f"{name}.{found.name}") for found in pkgutil.iter_modules(module.__path__)]
     return [module, *inside]

@@ -6,25 +6,23 @@ Names are loaded on first use: prediction with a saved model never imports JAX.
 import os
 from typing import TYPE_CHECKING
 
-from abnet.lazy import lazy_names
+from abnet.utils.lazy import lazy_names
 
 # XLA logs to the terminal, bypassing sys.stderr. It reads this variable when JAX is first imported; a value set by
 # the user is kept.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 if TYPE_CHECKING:
-    from abnet import aggregation, bounds, data, explanation, export, paper
-    from abnet.bam import BAM
+    from abnet import bounds, explanation, export, networks, paper
     from abnet.certificates.certificate import Certificate, load_certificate
+    from abnet.certificates.certify_model import certify
+    from abnet.certificates.certify_table import certify_predictions, certify_table
+    from abnet.certificates.compare_errors import compare_errors
     from abnet.certificates.goals import Costs, TargetError, TargetPrecision, TargetRecall
-    from abnet.decisions.certify_model import certify
-    from abnet.decisions.certify_table import certify_predictions, certify_table
-    from abnet.decisions.compare_errors import compare_errors
-    from abnet.decisions.monitor import Monitor
-    from abnet.decisions.monitor_table import monitor
-    from abnet.decisions.scores import certify_scores
+    from abnet.certificates.monitor import Monitor
+    from abnet.certificates.monitor_table import monitor
+    from abnet.certificates.scores import certify_scores
     from abnet.estimators.abnet import ABNetClassifier, PBGNetClassifier
-    from abnet.estimators.baseline_classifiers import BinaryConnectClassifier, BNNClassifier, EBPClassifier
     from abnet.estimators.certified import CertifiedClassifier
     from abnet.estimators.compare import compare
     from abnet.estimators.fit_table import fit_table
@@ -36,7 +34,9 @@ if TYPE_CHECKING:
     from abnet.model import Model, load
     from abnet.model.predict_table import predict_table
     from abnet.model.summary import inspect_file
+    from abnet.networks.bam import BAM
     from abnet.paper.demo import demo
+    from abnet.paper.methods.classifiers import BinaryConnectClassifier, BNNClassifier, EBPClassifier
     from abnet.report.page import write_report
     from abnet.report.report_table import report_table
 
@@ -58,7 +58,6 @@ __all__ = [
     "TargetError",
     "TargetPrecision",
     "TargetRecall",
-    "aggregation",
     "bounds",
     "certify",
     "certify_predictions",
@@ -66,7 +65,6 @@ __all__ = [
     "certify_table",
     "compare",
     "compare_errors",
-    "data",
     "demo",
     "explain",
     "explain_table",
@@ -78,6 +76,7 @@ __all__ = [
     "load",
     "load_certificate",
     "monitor",
+    "networks",
     "paper",
     "predict_table",
     "register_skl2onnx",
@@ -88,27 +87,26 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "abnet.aggregation": [],
+        "abnet.networks": [],
         "abnet.bounds": [],
-        "abnet.data": [],
         "abnet.explanation": [],
         "abnet.export": [],
         "abnet.paper": [],
-        "abnet.bam": ["BAM"],
+        "abnet.networks.bam": ["BAM"],
         "abnet.certificates.certificate": ["Certificate", "load_certificate"],
         "abnet.certificates.goals": ["Costs", "TargetError", "TargetPrecision", "TargetRecall"],
-        "abnet.decisions.certify_model": ["certify"],
-        "abnet.decisions.certify_table": ["certify_predictions", "certify_table"],
-        "abnet.decisions.compare_errors": ["compare_errors"],
-        "abnet.decisions.scores": ["certify_scores"],
-        "abnet.decisions.monitor": ["Monitor"],
-        "abnet.decisions.monitor_table": ["monitor"],
+        "abnet.certificates.certify_model": ["certify"],
+        "abnet.certificates.certify_table": ["certify_predictions", "certify_table"],
+        "abnet.certificates.compare_errors": ["compare_errors"],
+        "abnet.certificates.scores": ["certify_scores"],
+        "abnet.certificates.monitor": ["Monitor"],
+        "abnet.certificates.monitor_table": ["monitor"],
         "abnet.estimators.abnet": ["ABNetClassifier", "PBGNetClassifier"],
         "abnet.estimators.certified": ["CertifiedClassifier"],
         "abnet.estimators.compare": ["compare"],
         "abnet.estimators.fit_table": ["fit_table"],
         "abnet.estimators.onnx_step": ["register_skl2onnx"],
-        "abnet.estimators.baseline_classifiers": ["BNNClassifier", "BinaryConnectClassifier", "EBPClassifier"],
+        "abnet.paper.methods.classifiers": ["BNNClassifier", "BinaryConnectClassifier", "EBPClassifier"],
         "abnet.estimators.search": ["ABNetSearch"],
         "abnet.explanation.explain_table": ["explain_table"],
         "abnet.explanation.row_explanation": ["explain"],

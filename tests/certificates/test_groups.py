@@ -17,7 +17,7 @@ from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify import Terms, certify
 from abnet.certificates.evidence import observe
 from abnet.certificates.split import bet_keys, row_hashes, row_order
-from abnet.groups import number_groups
+from abnet.utils.groups import number_groups
 from broken_promise import breaks
 
 DELTA, GROUPS, SIZE, REPETITIONS = 0.05, 40, 8, 500

@@ -9,9 +9,9 @@ from scipy.stats import beta, binom, multinomial
 
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify import Terms
-from abnet.decisions.certify_model import confusion_of
-from abnet.decisions.outside import judge_answers
-from abnet.words import page
+from abnet.certificates.certify_model import confusion_of
+from abnet.certificates.outside import judge_answers
+from abnet.utils.wording import page
 
 COUNTS = ((57, 3, 0), (1, 30, 9), (0, 0, 5))
 Limits = tuple[np.ndarray, np.ndarray]

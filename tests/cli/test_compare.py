@@ -8,10 +8,10 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from abnet.bounds import clopper_pearson_bound as clopper_pearson
+from abnet.certificates.measures import auc
 from abnet.cli.contenders import show_contenders
-from abnet.decisions.measures import auc
 from abnet.estimators.compare import Contender
-from abnet.threads import cores
+from abnet.utils.threads import cores
 from cli.tables import ROWS, SMALL, Failure, Run
 
 NAMES = ["ABNet", "random forest", "gradient boosting", "logistic regression", "majority rule"]

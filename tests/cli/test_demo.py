@@ -23,7 +23,7 @@ def test_the_model_is_the_one_of_the_record(folder: Path) -> None:
     assert model.certificate_.to_dict() == record["certificate"]
     assert record["contenders"][0]["name"] == "abnet fit"
     assert (record["n_learn"], record["n_test"]) == (1348, 449)
-    assert set(model.predict(abnet.data.load("digits").X)) <= {"0-4", "5-9"}
+    assert set(model.predict(abnet.paper.load("digits").X)) <= {"0-4", "5-9"}
 
 
 def test_there_is_a_picture(folder: Path) -> None:

@@ -15,9 +15,9 @@ from abnet.bounds import clopper_pearson_bound as clopper_pearson
 from abnet.certificates.certify import Terms, certify
 from abnet.certificates.evidence import observe
 from abnet.estimators.logistic_rival import held_out_rival
-from abnet.predictors.compact import Compact
-from abnet.preparation import TableMap, TablePreparation, preparation_to_dict
+from abnet.model.predictors.compact import Compact
 from abnet.tables import read_table, split_target
+from abnet.tables.preparation import TableMap, TablePreparation, preparation_to_dict
 from cli.tables import ROWS, SMALL, TWO, Run, cells, csv_text
 
 

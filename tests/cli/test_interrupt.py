@@ -31,7 +31,7 @@ def test_before_a_command_runs_it_ends_in_one_line() -> None:
 
 def test_a_command_ends_in_one_line_and_leaves_no_unfinished_file(tmp_path: Path) -> None:
     script = f"""
-from abnet.atomic import atomic_path, temporary_folder
+from abnet.utils.atomic import atomic_path, temporary_folder
 from abnet.cli.console import when_interrupted
 @guarded
 def command():

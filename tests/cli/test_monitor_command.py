@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import abnet
-from abnet.words import percent_up
+from abnet.utils.wording import percent_up
 from cli.tables import Failure, Run, cells
 
 

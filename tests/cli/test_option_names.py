@@ -9,7 +9,7 @@ from abnet.cli.compare import compare
 from abnet.cli.demo import demo
 from abnet.cli.fit import fit
 from abnet.cli.options import spelled
-from abnet.errors import Parameter
+from abnet.utils.errors import Parameter
 from cli.tables import Failure, Run
 
 FIT = set(inspect.signature(fit).parameters)

@@ -16,8 +16,8 @@ from abnet import ABNetClassifier
 from abnet.model import predict_table as job
 from abnet.model import table_rows
 from abnet.model.file import save
-from abnet.preparation.transformers import ThermometerCodes
 from abnet.tables import read_table
+from abnet.tables.preparation.transformers import ThermometerCodes
 from cli.tables import ROWS, TWO, Failure, Run, cells, csv_text
 from model.every_kind import model as stored
 

@@ -10,7 +10,7 @@ import pytest
 
 from abnet import CertifiedClassifier, fit_table
 from abnet.cli import console
-from abnet.progress import tell, watched
+from abnet.utils.progress import tell, watched
 from cli.tables import Run
 
 

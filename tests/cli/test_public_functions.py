@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import abnet
-from abnet.errors import ParameterError
+from abnet.utils.errors import ParameterError
 from cli.tables import SMALL, Run, csv_text
 
 FUNCTIONS: list[Callable[..., Any]] = [
@@ -119,7 +119,7 @@ def test_a_model_is_watched_from_python(model: Path, fresh: Path, tmp_path: Path
 
 
 def test_fit_and_monitor_print_the_same_bound(run: Run, model: Path, fresh: Path, tmp_path: Path) -> None:
-    from abnet.words import percent_up
+    from abnet.utils.wording import percent_up
 
     bound = percent_up(json.loads(run("inspect", model, "--json").stdout)["certificate"]["vote_error_bound"])
     assert bound in run("inspect", model).stdout

@@ -13,10 +13,10 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler, scale
 
 import abnet
 from abnet.certificates.statement import Estimate
-from abnet.errors import TrainingRowsError
 from abnet.estimators import posterior_losses
-from abnet.estimators.preparing import allows_certificate
-from abnet.preparation.transformers import TablePreparation, ThermometerCodes
+from abnet.tables.preparation.transformers import TablePreparation, ThermometerCodes
+from abnet.training.features import allows_certificate
+from abnet.utils.errors import TrainingRowsError
 from estimators.worlds import classifier
 
 RNG = np.random.default_rng(4)

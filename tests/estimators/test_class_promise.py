@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from abnet import ABNetClassifier, CertifiedClassifier
-from abnet.aggregation import Ancestral, Exact
-from abnet.bam import BAM
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify import Terms, certify
-from abnet.codebook import code_words
-from abnet.estimators.learned import BoundRows
 from abnet.estimators.observing import observe_posterior
-from abnet.posterior import Posterior
-from abnet.predictors.compact import Compact
-from abnet.predictors.paths import Paths
+from abnet.model.predictors.compact import Compact
+from abnet.model.predictors.paths import Paths
+from abnet.networks import Ancestral, Exact
+from abnet.networks.bam import BAM
+from abnet.networks.codebook import code_words
+from abnet.networks.posterior import Posterior
+from abnet.training.learned import BoundRows
 from broken_promise import breaks
 from estimators.worlds import FOUR, POINTS, FourClasses
 

@@ -13,9 +13,9 @@ import abnet
 from abnet.certificates import row_hashes, row_order
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.goals import Costs, TargetError
-from abnet.estimators.mixture_learning import _last_groups
-from abnet.groups import held_rows
+from abnet.training.mixture_learning import _last_groups
 from abnet.training.stages import prior_spans
+from abnet.utils.groups import held_rows
 from estimators.worlds import SIGNAL, certified, classifier
 
 RNG = np.random.default_rng(8)

@@ -11,8 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import QuantileTransformer, StandardScaler
 
 from abnet import ABNetClassifier, CertifiedClassifier
-from abnet.errors import ParameterError
-from abnet.estimators.unfinished import warn_of_unfinished
+from abnet.training.unfinished import warn_of_unfinished
+from abnet.utils.errors import ParameterError
 
 X, y = load_breast_cancer(return_X_y=True)
 

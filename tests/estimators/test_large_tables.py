@@ -18,13 +18,13 @@ from abnet.bounds import clopper_pearson_bound, gibbs_bound_frozen
 from abnet.certificates import row_hashes, row_order
 from abnet.certificates.fingerprint import CopiesInStream
 from abnet.certificates.goals import TargetError
-from abnet.errors import ParameterError
 from abnet.estimators import large_tables
-from abnet.preparation import TablePreparation, UnseenWarning
 from abnet.tables import TableError
 from abnet.tables.notes import NoteWarning
+from abnet.tables.preparation import TablePreparation, UnseenWarning
 from abnet.tables.reading import learning_part
 from abnet.tables.target import bin_names
+from abnet.utils.errors import ParameterError
 
 SMALL: Any = {"hidden_layer_sizes": (2,), "max_iter": 4, "random_state": 0}
 N, MOST = 3000, 250
@@ -102,7 +102,7 @@ def test_the_model_file_has_the_certificate(fitted: Any, tmp_path: Path) -> None
 
 
 def test_a_small_table_is_fitted_as_ever(frame: pl.DataFrame) -> None:
-    from abnet.preparation import TablePreparation
+    from abnet.tables.preparation import TablePreparation
 
     some = frame.head(300)
     ours = fit_table(some, "y", estimator=ABNetClassifier(**SMALL))

@@ -14,13 +14,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from abnet import ABNetClassifier, CertifiedClassifier, load
 from abnet.bounds import clopper_pearson_bound
 from abnet.certificates.goals import TargetError
-from abnet.errors import TrainingRowsError
 from abnet.estimators import fit as whole_fit
-from abnet.estimators import mixture_learning
-from abnet.estimators.recipe import recipe_for
-from abnet.predictors.compact import Compact
-from abnet.predictors.moments import Moments
+from abnet.model.predictors.compact import Compact
+from abnet.model.predictors.moments import Moments
+from abnet.training import mixture_learning
 from abnet.training.kernel_teacher import KernelTeacher
+from abnet.training.recipe import recipe_for
+from abnet.utils.errors import TrainingRowsError
 from promised import promised
 
 QUICK: dict[str, Any] = {"n_estimators": 2, "max_iter": 4, "random_state": 0}

@@ -12,8 +12,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import abnet
+from abnet.certificates.monitor import Monitor
 from abnet.certificates.sentences import as_html
-from abnet.decisions.monitor import Monitor
 from export import models
 from report.pages import LABELS
 
@@ -87,8 +87,8 @@ def test_a_plain_display_stays_plain(fitted: abnet.ABNetClassifier) -> None:
 
 
 def test_a_loaded_model_shows_itself_without_its_arrays() -> None:
-    from abnet.labels import Labels
     from abnet.model import Card
+    from abnet.tables.labels import Labels
 
     model = models.model("mixture", 3, labels=Labels(np.array(LABELS)), card=Card(recipe="<i>"))
     shown = model._repr_html_()

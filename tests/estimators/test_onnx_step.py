@@ -15,8 +15,8 @@ from sklearn.preprocessing import StandardScaler
 
 import abnet
 from abnet.certificates.decision import Decision
-from abnet.preparation import TablePreparation
-from abnet.preparation.unseen import UnseenWarning
+from abnet.tables.preparation import TablePreparation
+from abnet.tables.unseen import UnseenWarning
 
 skl2onnx = pytest.importorskip("skl2onnx")
 onnxruntime = pytest.importorskip("onnxruntime")

@@ -11,15 +11,15 @@ from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import StandardScaler
 
 import abnet
-from abnet.aggregation import Exact
-from abnet.bam import BAM
 from abnet.certificates.certify import Terms, certify_drawn
 from abnet.certificates.evidence import observe
 from abnet.estimators.drawn_network import draw_network
-from abnet.labels import Labels
 from abnet.model.file import save
-from abnet.posterior import Posterior
-from abnet.predictors.layers import Layers
+from abnet.model.predictors.layers import Layers
+from abnet.networks import Exact
+from abnet.networks.bam import BAM
+from abnet.networks.posterior import Posterior
+from abnet.tables.labels import Labels
 from conftest import random_network
 from estimators.worlds import SIGNAL, N, classifier
 

@@ -10,10 +10,10 @@ import pytest
 
 import abnet
 from abnet import BAM, ABNetClassifier, EBPClassifier, PBGNetClassifier, bounds
-from abnet.aggregation import Aggregation, Ancestral, Exact, exact, expected_output
-from abnet.aggregation.gaussian_kl import gaussian_kl
 from abnet.estimators.search import free_parameters
-from abnet.posterior import Posterior
+from abnet.networks import Aggregation, Ancestral, Exact, exact, expected_output
+from abnet.networks.gaussian_kl import gaussian_kl
+from abnet.networks.posterior import Posterior
 from conftest import random_network
 from promised import promised
 
@@ -87,7 +87,7 @@ def test_a_given_prior_is_the_prior_and_all_rows_are_bound_rows(kind: type, data
     assert promised(clf).facts.source == "given"
     assert "random" not in str(clf.certificate_)
     assert clf.kl_ == pytest.approx(
-        float(abnet.aggregation.kl(clf.network_.astype(float), network.astype(float))), rel=1e-6
+        float(abnet.networks.kl(clf.network_.astype(float), network.astype(float))), rel=1e-6
     )
     assert clf.C_ > 0
 
@@ -194,7 +194,7 @@ def test_a_warm_up_is_a_stage_of_its_own_and_free_to_choose(data: Any) -> None:
     clf = ABNetClassifier((2,), prior="init", warm_up=2, **SHORT).fit(X, y)
     assert len(clf.loss_curve_) == 3  # the start, and two epochs
     assert promised(clf).facts.kl == pytest.approx(
-        float(abnet.aggregation.kl(clf.network_.astype(float), clf.prior_.astype(float))), rel=1e-6
+        float(abnet.networks.kl(clf.network_.astype(float), clf.prior_.astype(float))), rel=1e-6
     )
     assert {"warm_up", "deviations", "init"} <= free_parameters(clf)
     assert "warm_up" not in free_parameters(ABNetClassifier((2,), posterior="train"))

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from sklearn.preprocessing import StandardScaler
 
 from abnet import ABNetClassifier, PBGNetClassifier
-from abnet.aggregation import pbgnet
+from abnet.networks import pbgnet
 
 SMALL: dict[str, Any] = {"max_iter": 6, "random_state": 0}
 

@@ -124,7 +124,7 @@ def test_sampled_losses_do_not_depend_on_the_blocks_in_distribution(
         return sampled_losses((ancestral.network_,), X, codes, 2, np.random.default_rng(seed), n_paths=20)
 
     whole = sample(0)
-    monkeypatch.setattr("abnet.predictors.paths.BLOCK_SIGNS", 20 * 31 * 7)
+    monkeypatch.setattr("abnet.model.predictors.paths.BLOCK_SIGNS", 20 * 31 * 7)
     pieces = sample(1)
     assert (len(pieces.losses), pieces.n_paths) == (len(whole.losses), whole.n_paths) == (250, 20)
     assert abs(pieces.losses.mean() - whole.losses.mean()) < 5 / np.sqrt(5000)

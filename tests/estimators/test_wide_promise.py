@@ -6,13 +6,13 @@ import numpy as np
 from scipy.stats import binom
 
 from abnet import bounds
-from abnet.aggregation import exact
-from abnet.bam import BAM
 from abnet.certificates.certify import Terms, certify
 from abnet.certificates.evidence import observe
 from abnet.estimators.posterior_losses import sampled_losses
-from abnet.predictors.paths import Paths
-from abnet.predictors.uniform import Uniform
+from abnet.model.predictors.paths import Paths
+from abnet.model.predictors.uniform import Uniform
+from abnet.networks import exact
+from abnet.networks.bam import BAM
 
 DELTA, N, REPETITIONS = 0.2, 30, 150
 

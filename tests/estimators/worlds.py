@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 import abnet
 from abnet.estimators.search import ABNetSearch
-from abnet.predictors.compact import Compact
+from abnet.model.predictors.compact import Compact
 
 DELTA = 0.1
 N = 80

@@ -19,13 +19,10 @@ from abnet.explanation.charts import (
     row_regions_figure,
     save_model_figures,
     save_row_figures,
-    spectrum_figure,
 )
-from abnet.explanation.plane import plane_figure
-from abnet.labels import Labels
-from abnet.plots import save
-from abnet.preparation import StandardMap, TableMap
-from abnet.preparation.columns import HashedColumn, NumericColumn, TextColumn
+from abnet.tables.columns import HashedColumn, NumericColumn, TextColumn
+from abnet.tables.labels import Labels
+from abnet.tables.preparation import TableMap
 from explanation.test_shapley import compact, every_kind
 from export.models import model as exported
 
@@ -52,7 +49,7 @@ def test_figures_are_written_whole_and_hostile_names_are_inert(
     paths = save_row_figures(explain(model, X[:1], background=X[:4])[0], tmp_path)
     paths += save_model_figures(whole, tmp_path)
     swarm = ["beeswarm", "dependence-1", "dependence-2", "dependence-3"]
-    stems = ["row-1-columns", "row-1-regions", "importance", *swarm, "regions", "spectrum"]
+    stems = ["row-1-columns", "row-1-regions", "importance", *swarm, "regions"]
     assert [path.name for path in paths] == [f"{stem}.{end}" for stem in stems for end in ("png", "svg")]
     assert sorted(tmp_path.iterdir()) == sorted(paths)  # no half-written file is left
     for path in paths[1::2]:
@@ -179,75 +176,14 @@ def test_importance_is_drawn_with_and_without_labels(rng: np.random.Generator) -
     grown = [f"{100 * (one.error_growth or 0.0):+.1f}".replace("-0.0", "+0.0") for one in judged.ranked()[:4]]
     assert [text.get_text() for text in figure.axes[1].texts] == grown
     assert widths(region_mass_figure(judged)) == [100 * one.probability for one in judged.regions.listed]  # type: ignore[union-attr]
-    orders = [bar.get_height() for bar in spectrum_figure(judged).axes[0].patches]  # type: ignore[attr-defined]
-    assert sum(orders) == pytest.approx(100)
 
 
 def test_models_without_regions_say_so(rng: np.random.Generator, tmp_path: Path) -> None:
     model, X = every_kind(rng)["paths"], rows(rng, 4)
     row, whole = explain(model, X[:1], background=X)[0], explain_model(model, X, background=X, rows=2)
-    for draw in (lambda: row_regions_figure(row), lambda: region_mass_figure(whole), lambda: spectrum_figure(whole)):
+    for draw in (lambda: row_regions_figure(row), lambda: region_mass_figure(whole)):
         with pytest.raises(ValueError, match="30 neurons"):
             draw()
     assert [path.name for path in save_row_figures(row, tmp_path)] == ["row-1-columns.png", "row-1-columns.svg"]
     written = {path.stem for path in save_model_figures(whole, tmp_path)}
     assert written == {"importance", "beeswarm", "dependence-1", "dependence-2", "dependence-3"}
-
-
-# The plane
-
-
-def maps(figure: Figure) -> list[np.ndarray]:
-    return [np.asarray(axes.images[0].get_array()) for axes in figure.axes if axes.images]
-
-
-def test_the_plane_of_a_single_network_is_the_papers_figure(rng: np.random.Generator) -> None:
-    """Regions that add up to F, the vote, and labels at their places, in the units of the columns."""
-    standard = StandardMap((100.0, -3.0), (20.0, 0.5))
-    model = exported("compact", 2, width=2, preparation=standard, feature_names=("weight", "log dose"))
-    X = rng.normal(size=(50, 2)) * [20.0, 0.5] + [100.0, -3.0]
-    figure = plane_figure(model, X, resolution=21)
-    *parts, F, vote, _ = maps(figure)
-    assert len(parts) == 4
-    np.testing.assert_allclose(np.sum(parts, axis=0), F, atol=1e-12)
-    assert (vote == np.where(F >= 0, 1, -1)).all()
-    image = next(axes for axes in figure.axes if axes.get_xlabel() == "weight").images[0]
-    left, right, bottom, top = image.get_extent()
-    points = np.array([[x, y] for y in np.linspace(bottom, top, 21) for x in np.linspace(left, right, 21)])
-    np.testing.assert_allclose(F.ravel(), model.decision_function(points), atol=1e-12)
-    assert left < X[:, 0].min() < X[:, 0].max() < right
-
-
-def test_mixtures_paths_and_several_classes_are_drawn_too(rng: np.random.Generator, tmp_path: Path) -> None:
-    X = rng.normal(size=(30, 2))
-    mixture = exported("mixture", 2, feature_names=("$a$", "n" * 300), labels=LABELS)
-    assert len(maps(plane_figure(mixture, X, resolution=11))) == 7
-    several = exported("classes", 2)
-    figure = plane_figure(several, X, resolution=11)
-    shares = maps(figure)[:-1]
-    assert len(shares) == 5
-    np.testing.assert_allclose(np.sum(shares, axis=0), 1, atol=1e-12)
-    save(plane_figure(mixture, X, resolution=11), tmp_path / "plane")
-    save(figure, tmp_path / "classes")
-
-
-def test_a_table_of_two_columns_of_numbers_is_drawn_in_its_units(rng: np.random.Generator) -> None:
-    base = TableMap((NumericColumn("a", 1.0, 0.0, 2.0, False), NumericColumn("b", 5.0, 5.0, 3.0, True)))
-    model = exported("compact", 3, preparation=base)
-    rows = {"a": ["1", "-2.5", ""], "b": ["4", "7", "9"]}
-    figure = plane_figure(model, rows, resolution=9)
-    axes = next(axes for axes in figure.axes if axes.get_xlabel() == "a")
-    left, right, bottom, top = axes.images[0].get_extent()
-    assert (left, right) == pytest.approx((-2.5 - 0.28, 1.28))
-    assert (bottom, top) == pytest.approx((4 - 0.24, 7.24))  # the row without a number in a is not drawn
-
-
-def test_other_models_are_refused(rng: np.random.Generator) -> None:
-    with pytest.raises(ValueError, match="this one has 5"):
-        plane_figure(hostile("compact", rng), rows(rng))
-    text = TableMap((NumericColumn("a", 1.0, 0.0, 2.0, False), TextColumn("b", ("x", "y"), (), False)))
-    with pytest.raises(ValueError, match="only columns of numbers"):
-        plane_figure(exported("compact", 3, preparation=text), {"a": ["1"], "b": ["x"]})
-    base = TableMap((NumericColumn("a", 1.0, 0.0, 2.0, False), NumericColumn("b", 5.0, 5.0, 3.0, False)))
-    with pytest.raises(ValueError, match="no row has a number in both"):
-        plane_figure(exported("compact", 2, preparation=base), {"a": ["1", ""], "b": ["", "2"]})

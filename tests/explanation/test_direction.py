@@ -9,12 +9,12 @@ from abnet.explanation import explain_model
 from abnet.explanation.background import column_layout
 from abnet.explanation.own_cells import MISSING, OTHER, own_cells
 from abnet.model.model import Model
-from abnet.predictors.compact import Compact
-from abnet.preparation.coded import CodedMap
-from abnet.preparation.columns import DateColumn, NumericColumn, TextColumn
-from abnet.preparation.scalers import MinMaxMap, StandardMap
-from abnet.preparation.table_map import TableMap
+from abnet.model.predictors.compact import Compact
 from abnet.tables.cells import is_blank
+from abnet.tables.columns import DateColumn, NumericColumn, TextColumn
+from abnet.tables.preparation.coded import CodedMap
+from abnet.tables.preparation.scalers import MinMaxMap, StandardMap
+from abnet.tables.preparation.table_map import TableMap
 from explanation.test_rows import NAMES, UNSEEN, table, tabular
 from export.models import model as exported
 

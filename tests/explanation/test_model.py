@@ -10,7 +10,7 @@ from abnet.explanation import ExplanationPlan, explain, explain_model
 from abnet.explanation.model_explanation import REPEATS, explain_model_inputs
 from abnet.explanation.regions import region_table
 from abnet.model.model import Model
-from abnet.predictors.compact import Compact
+from abnet.model.predictors.compact import Compact
 from explanation.test_shapley import compact, every_kind
 
 ONE_NEURON = Model(Compact(np.array([[[3.0, 0.0, 1.5]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
@@ -95,8 +95,6 @@ def test_regions_hold_the_mean_of_the_rows_probabilities(kind: str, rng: np.rand
     np.testing.assert_allclose([one.probability for one in found.regions.listed], top, atol=1e-12)
     total = sum(one.probability for one in found.regions.listed) / table.n_members
     assert total + found.regions.other_probability == pytest.approx(1, abs=1e-12)
-    assert len(found.spectra) == table.n_members * table.H.shape[2] if kind != "one" else len(found.spectra) == 1
-    assert found.variance_by_order().sum() == pytest.approx(1)
 
 
 def test_the_text_names_columns_regions_and_orders(rng: np.random.Generator) -> None:
@@ -109,8 +107,6 @@ def test_the_text_names_columns_regions_and_orders(rng: np.random.Generator) -> 
     assert "the error of 0% grows" in text
     assert "… and 2 more" in text
     assert "30 rows" in text.split("Regions")[1]
-    assert "by single neurons" in text
-    assert "of network" in text
 
 
 def test_it_is_plain_json(rng: np.random.Generator) -> None:
@@ -119,7 +115,6 @@ def test_it_is_plain_json(rng: np.random.Generator) -> None:
     found = explain_model(model, X, model.predict(X), background=X[:5], rows=3)
     record = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert len(record["importance"]) == 5
-    assert len(record["spectra"]) == 6
     assert record["n_explained"] == 3
 
 
@@ -128,7 +123,6 @@ def test_a_model_of_paths_has_importance_alone(rng: np.random.Generator) -> None
     X = rng.normal(size=(6, 5))
     found = explain_model(model, X, background=X[:3], rows=2)
     assert found.regions is None
-    assert found.spectra == ()
     assert "30 neurons" in found.no_regions
     assert found.ranked()[0].contribution > 0
 

@@ -7,7 +7,7 @@ import pytest
 
 from abnet.explanation.regions import region_table, row_regions, why_no_regions
 from abnet.model.model import Model
-from abnet.predictors.predictor import Predictor
+from abnet.model.predictors.predictor import Predictor
 from explanation.test_shapley import compact, every_kind, rows
 
 WITH_TABLE = ("one", "mixture", "classes", "uniform")

@@ -24,7 +24,7 @@ from abnet.explanation import ExplanationPlan, explain, without_background
 from abnet.explanation.background import column_layout
 from abnet.explanation.row_explanation import shown
 from abnet.model import Card, Model
-from abnet.preparation.coded import CodedMap
+from abnet.tables.preparation.coded import CodedMap
 from explanation.test_shapley import compact, said
 from export.models import HOSTILE, columns, preparations, with_dates
 from export.models import model as exported

@@ -7,10 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from abnet.bam import BAM
-from abnet.calibration import Calibration
-from abnet.codebook import code_words
-from abnet.cube import corners
 from abnet.explanation.background import ColumnLayout, ExplanationPlan
 from abnet.explanation.shapley import (
     FeatureGame,
@@ -21,13 +17,17 @@ from abnet.explanation.shapley import (
     ordered_values,
     shapley_values,
 )
-from abnet.labels import Labels
+from abnet.model.calibration import Calibration
 from abnet.model.model import Model
-from abnet.predictors.compact import Compact
-from abnet.predictors.layers import Layers
-from abnet.predictors.moments import Moments
-from abnet.predictors.paths import Paths
-from abnet.predictors.uniform import Uniform
+from abnet.model.predictors.compact import Compact
+from abnet.model.predictors.layers import Layers
+from abnet.model.predictors.moments import Moments
+from abnet.model.predictors.paths import Paths
+from abnet.model.predictors.uniform import Uniform
+from abnet.networks.bam import BAM
+from abnet.networks.codebook import code_words
+from abnet.networks.cube import corners
+from abnet.tables.labels import Labels
 from explanation.brute_force import Score, shapley_by_coalitions, shapley_by_orders, table_score
 
 INPUTS = 5

@@ -13,7 +13,7 @@ import pytest
 from abnet.export import CSource, to_c
 from abnet.export.plan import export_plan
 from abnet.model.model import Model
-from abnet.preparation.columns import TextColumn, WordsColumn
+from abnet.tables.columns import TextColumn, WordsColumn
 
 STRICT = ("-Wall", "-Wextra", "-Werror", "-std=c99", "-pedantic")
 SANITIZED = ("-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")

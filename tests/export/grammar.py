@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from abnet.preparation.columns import CLIP, LARGEST, YEAR
 from abnet.tables.cells import BLANK, DOUBTFUL, DURATIONS, GAPS, THOUSANDS, TRUTH, NumberForm
+from abnet.tables.columns import CLIP, LARGEST, YEAR
 from abnet.tables.date_shapes import FORMS, MONTHS, WIDTH
 
 __all__ = ["cell_grammar"]

@@ -9,21 +9,21 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from abnet.bam import BAM
-from abnet.calibration import Calibration
-from abnet.codebook import code_words
-from abnet.labels import Labels
+from abnet.model.calibration import Calibration
 from abnet.model.model import Model
-from abnet.predictors.compact import Compact
-from abnet.predictors.layers import Layers
-from abnet.predictors.moments import Moments
-from abnet.predictors.paths import Paths
-from abnet.predictors.predictor import Predictor
-from abnet.preparation import MinMaxMap, StandardMap, TableMap, ThermometerMap
-from abnet.preparation.coded import CodedMap
-from abnet.preparation.columns import BooleanColumn, DateColumn, HashedColumn, NumericColumn, TextColumn, WordsColumn
-from abnet.preparation.unseen import UnseenWarning
+from abnet.model.predictors.compact import Compact
+from abnet.model.predictors.layers import Layers
+from abnet.model.predictors.moments import Moments
+from abnet.model.predictors.paths import Paths
+from abnet.model.predictors.predictor import Predictor
+from abnet.networks.bam import BAM
+from abnet.networks.codebook import code_words
 from abnet.tables.cells import NumberForm
+from abnet.tables.columns import BooleanColumn, DateColumn, HashedColumn, NumericColumn, TextColumn, WordsColumn
+from abnet.tables.labels import Labels
+from abnet.tables.preparation import MinMaxMap, StandardMap, TableMap, ThermometerMap
+from abnet.tables.preparation.coded import CodedMap
+from abnet.tables.unseen import UnseenWarning
 from model.every_kind import certificate
 
 HOSTILE = ('"; rm -rf / #', "<script>alert(1)</script>", "*/ int main(void) {", "n" * 300, "größe\u202e", "größe ")
@@ -80,7 +80,7 @@ def model(kind: str, n_inputs: int, *, seed: int = 0, width: int = 5, **about: A
 
 
 BOOK = np.array([[1, 1, -1], [-1, -1, -1], [-1, 1, 1], [1, -1, 1], [1, 1, 1]], np.int8)
-"""Words for five classes that are not those of `abnet.cube`: a model keeps the ones that it was made with."""
+"""Words for five classes that are not those of `abnet.networks.cube`: a model keeps the ones that it was made with."""
 
 KINDS = (
     "compact", "drawn", "wide drawn", "mixture", "classes", "paths", "mixture of paths", "classes by paths",

@@ -16,17 +16,17 @@ from scipy.special import erf
 from abnet.certificates.decision import Decision
 from abnet.export import c_program, to_c
 from abnet.export.c_text import c_comment, c_identifiers, c_plain, c_string
-from abnet.labels import Labels
-from abnet.predictors.single_precision import lead
-from abnet.preparation import TableMap, TablePreparation, as_preparation
-from abnet.preparation.coded import CodedMap
-from abnet.preparation.columns import BooleanColumn, DateColumn, NumericColumn, TextColumn, WordsColumn
+from abnet.model.predictors.single_precision import lead
+from abnet.tables.columns import BooleanColumn, DateColumn, NumericColumn, TextColumn, WordsColumn
 from abnet.tables.frames import as_table
+from abnet.tables.labels import Labels
+from abnet.tables.preparation import TableMap, TablePreparation, as_preparation
+from abnet.tables.preparation.coded import CodedMap
 from export import models
 from export.compiled import SANITIZED, build, compile_c, needs_compiler, run
 from model.every_kind import certificate
 
-pytestmark = [needs_compiler, pytest.mark.filterwarnings("ignore::abnet.preparation.unseen.UnseenWarning")]
+pytestmark = [needs_compiler, pytest.mark.filterwarnings("ignore::abnet.tables.unseen.UnseenWarning")]
 
 WORDS = ("mr", "mrs", "grösse", "ffi", "ss", "σασ", "漢字", "𐐨𐐩", "cd", "abacd", "abßcd".casefold(), "zero")
 

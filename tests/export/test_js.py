@@ -13,22 +13,22 @@ import polars as pl
 import pytest
 from scipy.special import erf
 
-from abnet.bam import BAM
-from abnet.codebook import code_words
 from abnet.explanation import ExplanationPlan, explain
 from abnet.export.js_model import js_library, js_program, js_record, script_json
-from abnet.labels import Labels
 from abnet.model.model import Model
-from abnet.predictors.layers import Layers
-from abnet.predictors.moments import Moments
-from abnet.predictors.paths import Paths
-from abnet.predictors.pbgnet import PBGNet
-from abnet.preparation import TableMap
-from abnet.preparation.coded import CodedMap
-from abnet.preparation.columns import HashedColumn, NumericColumn
-from abnet.preparation.unseen import UnseenWarning
+from abnet.model.predictors.layers import Layers
+from abnet.model.predictors.moments import Moments
+from abnet.model.predictors.paths import Paths
+from abnet.model.predictors.pbgnet import PBGNet
+from abnet.networks.bam import BAM
+from abnet.networks.codebook import code_words
 from abnet.tables.cells import NumberForm
+from abnet.tables.columns import HashedColumn, NumericColumn
 from abnet.tables.frames import as_table
+from abnet.tables.labels import Labels
+from abnet.tables.preparation import TableMap
+from abnet.tables.preparation.coded import CodedMap
+from abnet.tables.unseen import UnseenWarning
 from export import models
 
 NODE = shutil.which("node")

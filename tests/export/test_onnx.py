@@ -15,10 +15,10 @@ from abnet.certificates.decision import Decision
 from abnet.export import onnx_program, to_onnx
 from abnet.export.onnx_graph import OnnxGraph
 from abnet.export.plan import export_plan
-from abnet.labels import Labels
 from abnet.model.model import Model
-from abnet.preparation.columns import TextColumn, WordsColumn
-from abnet.preparation.unseen import UnseenWarning
+from abnet.tables.columns import TextColumn, WordsColumn
+from abnet.tables.labels import Labels
+from abnet.tables.unseen import UnseenWarning
 from export import models
 
 onnx = pytest.importorskip("onnx")

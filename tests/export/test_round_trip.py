@@ -12,17 +12,17 @@ from sklearn.datasets import load_breast_cancer, load_digits, make_circles
 from sklearn.preprocessing import StandardScaler
 
 import abnet
-from abnet.bam import BAM
-from abnet.codebook import code_words
 from abnet.export import to_onnx
 from abnet.export.plan import export_plan
-from abnet.labels import Labels
 from abnet.model.model import Model
-from abnet.predictors.compact import Compact
-from abnet.predictors.moments import Moments
-from abnet.preparation import TablePreparation
-from abnet.preparation.coded import CodedMap
-from abnet.preparation.unseen import UnseenWarning
+from abnet.model.predictors.compact import Compact
+from abnet.model.predictors.moments import Moments
+from abnet.networks.bam import BAM
+from abnet.networks.codebook import code_words
+from abnet.tables.labels import Labels
+from abnet.tables.preparation import TablePreparation
+from abnet.tables.preparation.coded import CodedMap
+from abnet.tables.unseen import UnseenWarning
 from export.compiled import build, needs_compiler
 from export.compiled import run as run_c
 from export.test_onnx import feed

@@ -10,20 +10,20 @@ import numpy as np
 import polars as pl
 import pytest
 
-from abnet.bam import BAM
 from abnet.certificates.decision import ARGMAX, Decision
 from abnet.export import c_program, onnx_program
 from abnet.export.js_model import js_program
 from abnet.export.plan import export_plan
-from abnet.labels import Labels
 from abnet.model.model import Model
-from abnet.predictors.compact import Compact
-from abnet.predictors.moments import Moments
-from abnet.preparation import TableMap
-from abnet.preparation.coded import CodedMap
-from abnet.preparation.columns import HashedColumn, NumericColumn
-from abnet.preparation.unseen import UnseenWarning
+from abnet.model.predictors.compact import Compact
+from abnet.model.predictors.moments import Moments
+from abnet.networks.bam import BAM
 from abnet.tables.cells import NumberForm
+from abnet.tables.columns import HashedColumn, NumericColumn
+from abnet.tables.labels import Labels
+from abnet.tables.preparation import TableMap
+from abnet.tables.preparation.coded import CodedMap
+from abnet.tables.unseen import UnseenWarning
 from export import models
 from export.compiled import SANITIZED, build, needs_compiler
 from export.compiled import run as run_compiled

@@ -16,10 +16,10 @@ import polars as pl
 from abnet.certificates.decision import Decision
 from abnet.model.file import config_text
 from abnet.model.model import Model
-from abnet.preparation import TableMap
-from abnet.preparation.coded import CodedMap
-from abnet.preparation.columns import TextColumn
-from abnet.preparation.unseen import UnseenWarning
+from abnet.tables.columns import TextColumn
+from abnet.tables.preparation import TableMap
+from abnet.tables.preparation.coded import CodedMap
+from abnet.tables.unseen import UnseenWarning
 from export import models
 from export.grammar import cell_grammar
 

@@ -9,21 +9,21 @@ import numpy as np
 from safetensors import safe_open
 from safetensors.numpy import save as pack
 
-from abnet.bam import BAM
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify import Terms, certify, certify_drawn
 from abnet.certificates.evidence import observe
-from abnet.codebook import code_words
 from abnet.model.card import Card
 from abnet.model.file import digest
 from abnet.model.model import Model
-from abnet.predictors.compact import Compact
-from abnet.predictors.layers import Affine, Layers, Ramp, Step
-from abnet.predictors.moments import Moments
-from abnet.predictors.paths import Paths
-from abnet.predictors.pbgnet import PBGNet
-from abnet.predictors.predictor import Predictor
-from abnet.predictors.uniform import Uniform
+from abnet.model.predictors.compact import Compact
+from abnet.model.predictors.layers import Affine, Layers, Ramp, Step
+from abnet.model.predictors.moments import Moments
+from abnet.model.predictors.paths import Paths
+from abnet.model.predictors.pbgnet import PBGNet
+from abnet.model.predictors.predictor import Predictor
+from abnet.model.predictors.uniform import Uniform
+from abnet.networks.bam import BAM
+from abnet.networks.codebook import code_words
 
 Make = Callable[[BAM, np.random.Generator], Predictor]
 

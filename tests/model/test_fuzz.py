@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 
 import abnet
-from abnet import preparation
 from abnet.model.file import save
 from abnet.model.model import Model
+from abnet.tables import preparation
 from model import every_kind
 from model.every_kind import parts, rewrite, rows
 
@@ -78,7 +78,7 @@ json_values = st.dictionaries(
 @pytest.fixture(scope="module", params=["table", "layers"])
 def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, bytes, Model]:
     """A place for damaged files, the bytes of a valid one, and what it holds."""
-    for module in walk_packages(preparation.__path__, "abnet.preparation."):
+    for module in walk_packages(preparation.__path__, "abnet.tables.preparation."):
         import_module(module.name)  # an import runs code, that of the package
     path = tmp_path_factory.mktemp("fuzz") / "model.abnet"
     save(every_kind.model(request.param), path)

@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from abnet.bam import BAM
-from abnet.calibration import Calibration
 from abnet.certificates.decision import Decision
-from abnet.labels import Labels
 from abnet.model import Card, Model
-from abnet.preparation import StandardMap
+from abnet.model.calibration import Calibration
+from abnet.networks.bam import BAM
+from abnet.tables.labels import Labels
+from abnet.tables.preparation import StandardMap
 from conftest import random_network
 from model.every_kind import ALL, SEVERAL, model, rows
 

@@ -6,10 +6,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from abnet.preparation.coded import CodedMap
+from abnet.tables.preparation.coded import CodedMap
 from export import models
 
-pytestmark = pytest.mark.filterwarnings("ignore::abnet.preparation.unseen.UnseenWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::abnet.tables.unseen.UnseenWarning")
 
 
 @pytest.mark.parametrize("coded", [False, True])

@@ -9,15 +9,15 @@ import pytest
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 
 import abnet
-from abnet.calibration import Calibration
 from abnet.certificates.decision import Decision
+from abnet.model.calibration import Calibration
 from abnet.model.card import Card
 from abnet.model.file import save
 from abnet.model.model import Model
-from abnet.predictors.compact import Compact
-from abnet.preparation import TablePreparation
-from abnet.preparation.coded import CodedMap
-from abnet.preparation.transformers import ThermometerCodes
+from abnet.model.predictors.compact import Compact
+from abnet.tables.preparation import TablePreparation
+from abnet.tables.preparation.coded import CodedMap
+from abnet.tables.preparation.transformers import ThermometerCodes
 from model.every_kind import ALL, model, model_of, rows
 
 
@@ -162,7 +162,7 @@ def test_a_predictor_of_unknown_kind_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_further_kind_can_be_registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    from abnet.predictors import kinds
+    from abnet.model.predictors import kinds
 
     monkeypatch.setattr(kinds, "_HOMES", dict(kinds._HOMES))
     kinds.register("other", "model.every_kind:model")

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import abnet
-from abnet.bam import BAM
 from abnet.model.model import Model
+from abnet.model.predictors.moments import Moments
+from abnet.model.predictors.steps import rounded_to, steps_of
 from abnet.model.smaller_arrays import restored, shrunk
-from abnet.predictors.moments import Moments
-from abnet.predictors.steps import rounded_to, steps_of
+from abnet.networks.bam import BAM
 
 
 def arrays(seed: int) -> dict[str, Any]:

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from abnet.explanation.plane import regions_figure
 from abnet.paper import Result, architecture_figure, fig4_grid
 from abnet.paper.figure2 import METHODS, Timing, read_timings, timing_figure, timings_to_csv
+from abnet.paper.figure3 import regions_figure
 from abnet.paper.figure4 import DepthPoint, depth_figure, depth_points, depth_to_csv
-from abnet.plots import save
+from abnet.utils.plots import save
 
 W_1 = np.array([[3.0, 1.0], [1.0, -3.0]])
 b_1 = np.array([1.0, 1.5])

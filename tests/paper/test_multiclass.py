@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from abnet.bounds import clopper_pearson_bound
-from abnet.estimators.streams import seeds
 from abnet.paper import multiclass, ten_digits
 from abnet.paper.ten_digits import (
     RECIPES,
@@ -20,6 +19,7 @@ from abnet.paper.ten_digits import (
     read_digits,
     results_to_csv,
 )
+from abnet.training.seeds import seeds
 
 TINY = DigitsRecipe("raw", 16, 2, code_length=6, paths=5, copies=1, epochs=6, batch_size=32, prior_fraction=0.5)
 RESULTS = Path(__file__).parents[2] / "results" / "multiclass.csv"

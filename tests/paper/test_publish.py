@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from scipy.special import erf
 
-from abnet.aggregation import exact
-from abnet.bam import BAM
+from abnet.networks import exact
+from abnet.networks.bam import BAM
 from abnet.paper import figure2
 from abnet.paper.figure2 import METHODS, output_as_written
 from abnet.paper.results_folder import renew_page, with_part
 from abnet.paper.table_one import agreement_text, compare, disagreements, paper_table, to_csv
-from aggregation.as_written import abnet_output
+from networks.as_written import abnet_output
 
 
 def test_a_part_is_renewed_and_the_rest_kept() -> None:

@@ -7,11 +7,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from abnet.labels import Labels
 from abnet.model import Card, Curve, Model, Rival
-from abnet.preparation.coded import CodedMap
-from abnet.preparation.unseen import UnseenWarning
 from abnet.report.measures import GivenRows, measure_rows
+from abnet.tables.labels import Labels
+from abnet.tables.preparation.coded import CodedMap
+from abnet.tables.unseen import UnseenWarning
 from export import models
 
 LABELS = ("<script>alert(1)</script>", "\"quoted\" & 'x' </script><!--")

@@ -16,10 +16,10 @@ import pytest
 from abnet.certificates.decision import Decision
 from abnet.explanation.row_explanation import explain_inputs
 from abnet.model.model import Model
-from abnet.preparation.columns import TextColumn
-from abnet.preparation.unseen import UnseenWarning
 from abnet.report.moves import page_plan
 from abnet.report.page import report_page
+from abnet.tables.columns import TextColumn
+from abnet.tables.unseen import UnseenWarning
 from export import models
 from export.test_js import path_models
 from report import pages

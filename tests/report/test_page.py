@@ -21,17 +21,17 @@ from abnet.certificates.fitted_rows import row_filter
 from abnet.certificates.goals import TargetError, TargetRecall, meet
 from abnet.certificates.held import Held
 from abnet.certificates.sentences import said
-from abnet.labels import Labels
 from abnet.model import Card, Model, load, save
-from abnet.preparation.columns import NumericColumn
-from abnet.preparation.unseen import UnseenWarning
 from abnet.report.columns import form_fields, medoid
 from abnet.report.measures import measure_rows
 from abnet.report.page import report_page, write_report
 from abnet.report.promise import Peer, peers_of, weak_classes
 from abnet.report.summary import About
 from abnet.report.svg import Series, chart, nice_ticks
-from abnet.words import percent, percent_up
+from abnet.tables.columns import NumericColumn
+from abnet.tables.labels import Labels
+from abnet.tables.unseen import UnseenWarning
+from abnet.utils.wording import percent, percent_up
 from export import models
 from model.every_kind import ALL, certificate
 from model.every_kind import model as stored
@@ -346,9 +346,9 @@ def test_no_certificate_is_said_so() -> None:
 
 
 def test_many_classes_show_what_is_confused_most() -> None:
-    from abnet.bam import BAM
-    from abnet.codebook import code_words
-    from abnet.predictors.compact import Compact
+    from abnet.model.predictors.compact import Compact
+    from abnet.networks.bam import BAM
+    from abnet.networks.codebook import code_words
 
     rng = np.random.default_rng(0)
     names = np.array([f"class {k}" for k in range(20)])

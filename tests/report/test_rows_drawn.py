@@ -8,14 +8,14 @@ import pytest
 
 from abnet.explanation import ExplanationPlan, explain, explain_model
 from abnet.explanation.model_explanation import ROW_EVALUATIONS
-from abnet.labels import Labels
 from abnet.model.model import Model
-from abnet.predictors.compact import Compact
-from abnet.preparation.columns import DateColumn, NumericColumn, TextColumn
-from abnet.preparation.table_map import TableMap
+from abnet.model.predictors.compact import Compact
 from abnet.report.moves import direction_text
 from abnet.report.rows_drawn import dependences, swarms
 from abnet.report.svg import Bar, bar_chart
+from abnet.tables.columns import DateColumn, NumericColumn, TextColumn
+from abnet.tables.labels import Labels
+from abnet.tables.preparation.table_map import TableMap
 from export.models import model as exported
 
 BASE = TableMap((

@@ -10,11 +10,11 @@ import polars as pl
 import pytest
 
 from abnet import CertifiedClassifier, fit_table
-from abnet.preparation import TablePreparation
-from abnet.preparation.columns import KINDS
-from abnet.preparation.columns.numeric import NumericColumn
 from abnet.tables import read_table
+from abnet.tables.columns import KINDS
+from abnet.tables.columns.numeric import NumericColumn
 from abnet.tables.notes import Note, NoteWarning, note_lines
+from abnet.tables.preparation import TablePreparation
 from abnet.tables.target import split_target
 
 N = 120

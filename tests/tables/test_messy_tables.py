@@ -4,8 +4,8 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from abnet.preparation import TablePreparation
 from abnet.tables.notes import Note, note_lines
+from abnet.tables.preparation import TablePreparation
 
 N = 93
 RNG = np.random.default_rng(0)

@@ -6,11 +6,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from abnet.preparation import TablePreparation
-from abnet.preparation.choose import choose_all
-from abnet.preparation.columns import Rules
 from abnet.tables.cells import PLAIN, NumberForm
+from abnet.tables.columns import Rules
 from abnet.tables.frames import as_table
+from abnet.tables.preparation import TablePreparation
+from abnet.tables.preparation.choose import choose_all
 from abnet.tables.series import LOOK, TextCells, TextPart, unreadable
 
 ROWS = np.array([7, 2, 5, 0, 3, 8])

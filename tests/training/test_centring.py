@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from abnet.aggregation import exact
+from abnet.networks import exact
 from abnet.training.centring import FLOOR, STREAMED, Centring
 
 

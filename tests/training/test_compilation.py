@@ -8,10 +8,10 @@ import jax
 import numpy as np
 import pytest
 
-from abnet.aggregation import Ancestral, Exact, PBGNet, Uniform, exact
-from abnet.bam import BAM
-from abnet.baselines.ebp import EBP
-from abnet.posterior import Posterior
+from abnet.networks import Ancestral, Exact, PBGNet, Uniform, exact
+from abnet.networks.bam import BAM
+from abnet.networks.posterior import Posterior
+from abnet.paper.methods.ebp import EBP
 from abnet.training import compilation
 from abnet.training.compilation import compilation_cache, compiled_epoch, epoch
 from abnet.training.loop import Limits, Span, open_runs

@@ -8,10 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from abnet.aggregation import Aggregation, Exact, PBGNet, exact, expected_output, pbgnet
-from abnet.bam import BAM
-from abnet.codebook import code_words, decode_table
-from abnet.posterior import Posterior
+from abnet.networks import Aggregation, Exact, PBGNet, exact, expected_output, pbgnet
+from abnet.networks.bam import BAM
+from abnet.networks.codebook import code_words, decode_table
+from abnet.networks.posterior import Posterior
 from abnet.training.flat_parameters import flattened, unflattened
 from abnet.training.objective import LOG_MIXTURE, Objective
 from abnet.training.posterior_learner import PosteriorLearner, State, start

@@ -7,15 +7,15 @@ import jax
 import numpy as np
 import pytest
 
-from abnet.aggregation import Exact
-from abnet.bam import BAM
-from abnet.posterior import Posterior
-from abnet.sample_weights import scaled_weights
+from abnet.networks import Exact
+from abnet.networks.bam import BAM
+from abnet.networks.posterior import Posterior
 from abnet.training.compilation import epoch
 from abnet.training.loop import Limits, Rows, Span, open_runs
 from abnet.training.objective import Objective
 from abnet.training.posterior_learner import PosteriorLearner, start
 from abnet.training.runner import NEVER, new_keys, stack
+from abnet.training.sample_weights import scaled_weights
 from abnet.training.stages import (
     RATE,
     Trainer,

@@ -7,7 +7,7 @@ loaded on first use, so importing this package is cheap.
 
 from typing import TYPE_CHECKING
 
-from abnet.lazy import lazy_names
+from abnet.utils.lazy import lazy_names
 
 if TYPE_CHECKING:
     from abnet.bounds.cantelli import c_bound, mu_tandem_bound

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, betaincc, betaln, gammaln
 
 from abnet.bounds.rounding import adjacent_floats
-from abnet.checks import count, level
+from abnet.utils.checks import count, level
 
 __all__ = ["anytime_upper_limit", "log_evidence"]
 

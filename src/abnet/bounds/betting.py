@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abnet.bounds.rounding import adjacent_floats
-from abnet.checks import count, level
+from abnet.utils.checks import count, level
 
 __all__ = [
     "betting_bound",

@@ -11,7 +11,7 @@ from abnet.bounds.grids import over_arrays
 from abnet.bounds.kl_inverse import kl_inverse_lower, kl_inverse_upper
 from abnet.bounds.rounding import OUTWARD, round_up
 from abnet.bounds.shares import share_of_an_order
-from abnet.checks import count, finite, level, nonnegative, probability
+from abnet.utils.checks import count, finite, level, nonnegative, probability
 
 __all__ = ["c_bound", "mu_tandem_bound"]
 

@@ -9,7 +9,7 @@ from typing import Any
 from abnet.bounds.grids import over_arrays
 from abnet.bounds.kl_inverse import kl_inverse_upper
 from abnet.bounds.rounding import round_up
-from abnet.checks import count, level, nonnegative, positive, probability, real
+from abnet.utils.checks import count, level, nonnegative, positive, probability, real
 
 __all__ = ["catoni_bound", "catoni_fixed_bound", "catoni_objective", "choose_C"]
 

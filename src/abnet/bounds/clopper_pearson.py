@@ -4,7 +4,7 @@ from scipy.special import betainc, betaincc
 
 from abnet.bounds.grids import over_arrays
 from abnet.bounds.rounding import adjacent_floats
-from abnet.checks import count, level, probability, tally
+from abnet.utils.checks import count, level, probability, tally
 
 __all__ = ["binomial_tail", "clopper_pearson_bound", "clopper_pearson_lower"]
 

@@ -21,7 +21,7 @@ from abnet.bounds.gibbs import xi
 from abnet.bounds.grids import over_arrays
 from abnet.bounds.kl_inverse import kl_inverse_upper
 from abnet.bounds.rounding import OUTWARD
-from abnet.checks import count, level, probability, real
+from abnet.utils.checks import count, level, probability, real
 
 __all__ = ["drawn_network_bound", "single_network_bound", "xi_plus"]
 

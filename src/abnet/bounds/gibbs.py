@@ -11,7 +11,7 @@ from scipy.special import gammaln
 from abnet.bounds.grids import over_arrays
 from abnet.bounds.kl_inverse import kl_inverse_upper
 from abnet.bounds.rounding import round_up
-from abnet.checks import count, level, nonnegative, probability
+from abnet.utils.checks import count, level, nonnegative, probability
 
 __all__ = ["gibbs_bound", "gibbs_bound_frozen", "xi"]
 

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from scipy.special import betainc
 
 from abnet.bounds.rounding import adjacent_floats, round_up
-from abnet.checks import count, level, probability
+from abnet.utils.checks import count, level, probability
 
 __all__ = [
     "kept_paths_bounds",

@@ -4,7 +4,7 @@ import math
 
 from abnet.bounds.grids import over_arrays
 from abnet.bounds.rounding import adjacent_floats
-from abnet.checks import nonnegative, probability
+from abnet.utils.checks import nonnegative, probability
 
 __all__ = ["binary_kl", "kl_inverse_lower", "kl_inverse_upper"]
 

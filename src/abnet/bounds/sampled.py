@@ -22,7 +22,7 @@ from abnet.bounds.kl_inverse import kl_inverse_lower
 from abnet.bounds.rounding import round_up
 from abnet.bounds.shares import share_for_sampling
 from abnet.bounds.vote import tandem_bound, tandem_bound_frozen
-from abnet.checks import count, level, nonnegative, probability
+from abnet.utils.checks import count, level, nonnegative, probability
 
 __all__ = [
     "fixed_paths_tandem_bound",

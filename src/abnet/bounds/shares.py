@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from abnet.checks import count, level
+from abnet.utils.checks import count, level
 
 __all__ = [
     "share_for_fixed_paths",

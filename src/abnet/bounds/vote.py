@@ -3,7 +3,7 @@
 from abnet.bounds.gibbs import gibbs_bound, gibbs_bound_frozen
 from abnet.bounds.grids import over_arrays
 from abnet.bounds.shares import share_of_an_order
-from abnet.checks import nonnegative, probability
+from abnet.utils.checks import nonnegative, probability
 
 __all__ = [
     "tandem_bound",

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abnet.bounds.rounding import exact_sum
-from abnet.groups import number_groups
+from abnet.utils.groups import number_groups
 
 __all__ = ["Evidence", "Groups", "Moments", "Values", "observe"]
 

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.coded_rows import dense
+from abnet.utils.coded_rows import dense
 
 __all__ = ["MOST_ROWS", "FittedRows", "RowFilter", "Sighted", "kept_rows", "row_filter"]
 

@@ -26,7 +26,7 @@ from abnet.certificates.decision import ARGMAX, Decision, cuts_between, room_of,
 from abnet.certificates.evidence import Evidence, observe
 from abnet.certificates.held import Held
 from abnet.certificates.statement import Statement, state
-from abnet.words import percent
+from abnet.utils.wording import percent
 
 __all__ = ["Costs", "Goal", "Grid", "TargetError", "TargetPrecision", "TargetRecall", "meet", "rows_needed"]
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.certificates.certify import Expected
-from abnet.labels import losses_of, winners
+from abnet.tables.labels import losses_of, winners
 
 __all__ = ["Held"]
 

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from abnet.atomic import atomic_path
+from abnet.utils.atomic import atomic_path
 
 __all__ = ["Kind", "kind_of_record", "read_record", "write_record"]
 

@@ -11,8 +11,18 @@ from abnet.certificates.certificate import Certificate, Facts
 from abnet.certificates.certify import NO_ANSWER
 from abnet.certificates.decision import Decision
 from abnet.certificates.statement import Statement
-from abnet.natural_order import natural_order
-from abnet.words import aligned, confidence, figure_up, number_of, paragraphs, percent, percent_down, percent_up, stated
+from abnet.utils.natural_order import natural_order
+from abnet.utils.wording import (
+    aligned,
+    confidence,
+    figure_up,
+    number_of,
+    paragraphs,
+    percent,
+    percent_down,
+    percent_up,
+    stated,
+)
 
 __all__ = [
     "SENTENCES",

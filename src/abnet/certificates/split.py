@@ -28,9 +28,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abnet.errors import Parameter, ParameterError
-from abnet.groups import number_groups
-from abnet.words import number_of
+from abnet.utils.errors import Parameter, ParameterError
+from abnet.utils.groups import number_groups
+from abnet.utils.wording import number_of
 
 __all__ = ["RandomState", "Split", "bet_keys", "drawn_seed", "row_hashes", "row_order"]
 

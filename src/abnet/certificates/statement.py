@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from abnet import bounds
 from abnet.bounds.methods import METHODS, Method
 from abnet.certificates.record_file import read_record, write_record
-from abnet.lazy import import_folder
-from abnet.words import paragraphs, percent
+from abnet.utils.lazy import import_folder
+from abnet.utils.wording import paragraphs, percent
 
 __all__ = ["Checked", "Counted", "Estimate", "Side", "Statement", "state"]
 

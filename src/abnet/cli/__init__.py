@@ -29,7 +29,7 @@ def _check_installation() -> None:
     import sys
     from importlib.util import find_spec
 
-    from abnet.lazy import INSTALL
+    from abnet.utils.lazy import INSTALL
 
     if find_spec("typer") is None:
         print(f"error: abnet's commands need all of its dependencies: {INSTALL}", file=sys.stderr)

@@ -20,8 +20,8 @@ def cache(
     abnet cache
     abnet cache --clear
     """
-    from abnet.cache import cache_folder, clear_cache, show_cache
-    from abnet.words import number_of
+    from abnet.utils.cache import cache_folder, clear_cache, show_cache
+    from abnet.utils.wording import number_of
 
     found = clear_cache() if clear else show_cache()
     if json:

@@ -9,11 +9,11 @@ from abnet.cli import console, options
 from abnet.cli.console import UsageError, guarded
 
 if TYPE_CHECKING:
-    from abnet.decisions.certify_table import CertifiedTable
+    from abnet.certificates.certify_table import CertifiedTable
 
 __all__ = ["certify"]
 
-DEFAULTS = options.defaults("decisions.certify_table:certify_table")
+DEFAULTS = options.defaults("certificates.certify_table:certify_table")
 
 
 Answered = Annotated[
@@ -133,7 +133,7 @@ SHARED = ("by", "group", "aside", "random_state", "delta", "n_candidates")
 
 
 def _certified(given: dict[str, Any], goal: Any) -> "CertifiedTable":
-    from abnet.decisions.certify_table import certify_predictions, certify_table
+    from abnet.certificates.certify_table import certify_predictions, certify_table
 
     shared = {"goal": goal, **{name: given[name] for name in SHARED}}
     if given["prediction"] is None and given["score"] is None:

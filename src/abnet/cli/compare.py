@@ -12,7 +12,7 @@ __all__ = ["compare"]
 
 DEFAULTS = options.defaults("estimators.compare:compare")
 CLASSIFIER = options.defaults("estimators.certified:CertifiedClassifier")
-PREPARATION = options.defaults("preparation.transformers:TablePreparation.__init__")
+PREPARATION = options.defaults("tables.preparation.transformers:TablePreparation.__init__")
 
 
 @guarded
@@ -81,7 +81,7 @@ def compare(
         console.as_json({**made.to_dict(), "notes": console.said(), "note_data": console.note_data()})
         return
     from abnet.cli.contenders import show_contenders
-    from abnet.words import confidence, number_of, percent
+    from abnet.utils.wording import confidence, number_of, percent
 
     trained, tested = number_of(made.n_learn, "row"), number_of(made.n_test, "row")
     print(f"Trained and certified on {trained}, tested on {tested}; confidence {confidence(made.delta)}.")

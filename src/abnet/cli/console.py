@@ -21,9 +21,9 @@ from inspect import signature
 from types import FrameType
 from typing import Any, TextIO
 
-from abnet.atomic import discard_unfinished
-from abnet.errors import NamesParameters, Parameter, ParameterError
-from abnet.words import aligned, page, paragraphs
+from abnet.utils.atomic import discard_unfinished
+from abnet.utils.errors import NamesParameters, Parameter, ParameterError
+from abnet.utils.wording import aligned, page, paragraphs
 
 __all__ = [
     "UsageError",
@@ -350,9 +350,9 @@ def replaced(older: bool) -> str:
 def bar(description: str, *, quiet: bool = False) -> Iterator[Callable[[float], None] | None]:
     """A progress bar on stderr, or None if stderr is not a terminal.
 
-    Each stage that is reported with `abnet.progress.tell` has its own bar. If the returned function is called with the
-    fraction of the whole that is done, there is one bar, named after the current stage. A bar is full when its stage,
-    or the block, has ended.
+    Each stage that is reported with `abnet.utils.progress.tell` has its own bar. If the returned function is called
+    with the fraction of the whole that is done, there is one bar, named after the current stage. A bar is full when its
+    stage, or the block, has ended.
     """
     if quiet or not sys.stderr.isatty():
         yield None
@@ -360,7 +360,7 @@ def bar(description: str, *, quiet: bool = False) -> Iterator[Callable[[float], 
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-    from abnet.progress import watched
+    from abnet.utils.progress import watched
 
     columns = (TextColumn("{task.description}"), BarColumn(bar_width=30), TaskProgressColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:

@@ -21,7 +21,7 @@ def show_contenders(contenders: "tuple[Contender, ...]", *, counted: bool = Fals
 
     `counted`: the bounds account for the choice; if not, `saved_by` is what makes them do so.
     """
-    from abnet.words import page, paragraphs
+    from abnet.utils.wording import page, paragraphs
 
     console.rows(HEADER, [_cells(contender) for contender in contenders], least=3)
     print()
@@ -35,7 +35,7 @@ def show_contenders(contenders: "tuple[Contender, ...]", *, counted: bool = Fals
 
 
 def _cells(contender: "Contender") -> list[str]:
-    from abnet.words import percent, percent_up
+    from abnet.utils.wording import percent, percent_up
 
     error, seconds = contender.test_error, contender.seconds
     return [

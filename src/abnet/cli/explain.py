@@ -57,7 +57,7 @@ def explain(
     abnet explain model.abnet new.csv --plots figures
     """
     from abnet.cli.outputs import check_output
-    from abnet.words import number_of
+    from abnet.utils.wording import number_of
 
     if row and rows is not None:
         raise UsageError("give --row or --rows, not both.")

@@ -18,7 +18,7 @@ __all__ = ["comparison", "fit", "show_fit"]
 
 DEFAULTS = options.defaults("estimators.fit_table:fit_table")
 CLASSIFIER = options.defaults("estimators.certified:CertifiedClassifier")
-PREPARATION = options.defaults("preparation.transformers:TablePreparation.__init__")
+PREPARATION = options.defaults("tables.preparation.transformers:TablePreparation.__init__")
 
 
 @guarded
@@ -107,7 +107,7 @@ MOST_NAMED = 4
 
 def show_fit(outcome: "FittedTable", json: bool, *, details: bool = False) -> None:
     """The certificate, test-set bounds of other models on the same rows, and where the model is."""
-    from abnet.words import number_of
+    from abnet.utils.wording import number_of
 
     if json:
         console.as_json({**outcome.to_dict(), "notes": console.said(), "note_data": console.note_data()})
@@ -141,7 +141,7 @@ def show_fit(outcome: "FittedTable", json: bool, *, details: bool = False) -> No
 
 def comparison(certificate: "Certificate | None", rivals: "tuple[Rival, ...]") -> None:
     """The certificate beside test-set bounds, with the better one named whichever it is."""
-    from abnet.words import percent_up
+    from abnet.utils.wording import percent_up
 
     vote_bound = None if certificate is None else certificate.vote_error_bound
     seen = "" if certificate is None else _seen(sum(certificate.facts.class_errors), certificate.facts.n_rows)
@@ -161,7 +161,7 @@ def comparison(certificate: "Certificate | None", rivals: "tuple[Rival, ...]") -
 
 
 def _seen(errors: int, n: int) -> str:
-    from abnet.words import percent
+    from abnet.utils.wording import percent
 
     return f"{errors:,} of {n:,} ({percent(errors / n)})"
 

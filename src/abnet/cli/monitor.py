@@ -12,7 +12,7 @@ __all__ = ["monitor"]
 
 ALARM = 3
 """Exit code where an alarm was raised."""
-DEFAULTS = options.defaults("decisions.monitor_table:monitor")
+DEFAULTS = options.defaults("certificates.monitor_table:monitor")
 
 
 @guarded
@@ -57,7 +57,7 @@ def monitor(
     if picture is not None:
         check_output(picture, "picture", inputs=(model, table, state), option="--picture")
     with console.bar("Starting", quiet=json):
-        from abnet.decisions.monitor_table import monitor as watch
+        from abnet.certificates.monitor_table import monitor as watch
 
         made = watch(
             model, table, state, error=error, alpha=alpha, truth=truth, picture=picture, allow_repeat=allow_repeat

@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperArgument
 
 from abnet.cli.console import UsageError
-from abnet.errors import Parameter
+from abnet.utils.errors import Parameter
 
 if TYPE_CHECKING:
     from abnet.certificates.goals import Goal
@@ -27,11 +27,11 @@ def defaults(function: str) -> dict[str, Any]:
     Parameters
     ----------
     function : str
-        Module and name below `abnet`, such as ``decisions.certify_table:certify_table``; of a dataclass, its fields.
+        Module and name below `abnet`, such as ``certificates.certify_table:certify_table``; of a dataclass, its fields.
 
     Examples
     --------
-    >>> defaults("decisions.certify_table:certify_table")["delta"]
+    >>> defaults("certificates.certify_table:certify_table")["delta"]
     0.05
     """
     module, _, name = function.partition(":")
@@ -245,7 +245,7 @@ def classifier(given: Mapping[str, Any], *, verbose: bool = False) -> Any:
     """An unfitted classifier from the options of a command; invalid options raise an error at once."""
     from abnet.certificates.split import drawn_seed
     from abnet.estimators.certified import CertifiedClassifier
-    from abnet.preparation import TablePreparation
+    from abnet.tables.preparation import TablePreparation
 
     chosen = {name: given[name] for name in PARAMETERS if name in given}
     chosen["hidden_layer_sizes"] = widths(chosen["hidden_layer_sizes"])

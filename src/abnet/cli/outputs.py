@@ -5,8 +5,8 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from abnet.atomic import check_writable
 from abnet.cli.console import UsageError
+from abnet.utils.atomic import check_writable
 
 __all__ = ["EXPORTED", "check_output", "kind_of_file"]
 

@@ -67,7 +67,7 @@ def predict(
     """
     from abnet.cli.outputs import check_output
     from abnet.model.predict_table import predict_table
-    from abnet.words import number_of
+    from abnet.utils.wording import number_of
 
     output = None if to in (None, "-") else Path(str(to))
     if output is not None:

@@ -57,7 +57,7 @@ def report(
     abnet report model.abnet fresh.csv --compared others.json --no-form
     """
     from abnet.cli.outputs import check_output
-    from abnet.words import number_of
+    from abnet.utils.wording import number_of
 
     check_output(output, "HTML", inputs=(model, table, compared), overwrite=overwrite)
     with console.bar("Starting", quiet=quiet) as progress:

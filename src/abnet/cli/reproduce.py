@@ -290,7 +290,7 @@ def export(
     abnet reproduce export results/runs.csv
     """
     from abnet import paper
-    from abnet.words import number_of
+    from abnet.utils.wording import number_of
 
     print(f"Written to {file}: {number_of(paper.export_runs(file, store), 'run')}, trials included.")
 
@@ -308,7 +308,7 @@ def import_(
     abnet reproduce import results/runs.csv --store runs.sqlite
     """
     from abnet import paper
-    from abnet.words import number_of
+    from abnet.utils.wording import number_of
 
     new, known = paper.import_runs(file, store)
     print(f"Added to {store}: {number_of(new, 'run')}; already there: {known:,}.")

@@ -5,13 +5,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from abnet.aggregation import Aggregation, Exact
-from abnet.bam import BAM
-from abnet.errors import Parameter, ParameterError
 from abnet.estimators.certificate_mixin import CertificateMixin
 from abnet.estimators.fit_card import settings_of
-from abnet.estimators.recipe import PRIOR_SHARE_ALONE
-from abnet.estimators.settings import (
+from abnet.networks import Aggregation, Exact
+from abnet.networks.bam import BAM
+from abnet.networks.posterior import Posterior
+from abnet.tables.preparation.transformers import check_preprocessor
+from abnet.training.recipe import PRIOR_SHARE_ALONE
+from abnet.training.settings import (
     AGGREGATIONS,
     PBGNET,
     Aggregations,
@@ -20,9 +21,8 @@ from abnet.estimators.settings import (
     is_auto,
     whole_or_none,
 )
-from abnet.parameters import check_choice, check_fraction, check_hidden, check_positive
-from abnet.posterior import Posterior
-from abnet.preparation.transformers import check_preprocessor
+from abnet.utils.errors import Parameter, ParameterError
+from abnet.utils.parameters import check_choice, check_fraction, check_hidden, check_positive
 
 __all__ = ["ABNetClassifier", "PBGNetClassifier"]
 
@@ -70,7 +70,7 @@ class ABNetClassifier(_PaperNetwork):
     hidden_layer_sizes : tuple of int
         Widths of the hidden layers, at least one.
     code_length : int or "auto"
-        Number of output neurons for several classes (`abnet.codebook`); two classes need one.
+        Number of output neurons for several classes (`abnet.networks.codebook`); two classes need one.
     classes : array, optional
         All possible labels. By default the classes are those of the first part, and a label that occurs only in the
         bound rows counts as an error.
@@ -97,7 +97,7 @@ class ABNetClassifier(_PaperNetwork):
         How the output is computed. "exact": all representations, up to 20 units a layer. "uniform": the paper's
         sampling, whose bound is an estimate. "ancestral": unbiased paths, any width, certified. "auto": exact while a
         training step takes at most 2^26 products (in a mixture: up to 10 neurons), ancestral above; ``aggregation_``
-        is the one used. `abnet.aggregation.Aggregation` explains how to write your own.
+        is the one used. `abnet.networks.Aggregation` explains how to write your own.
     n_samples : int
         Draws per layer of the sampled aggregations. With "ancestral", the number of paths that vote in `predict`. They
         are drawn once and kept. For a trained posterior, more paths tighten the bound on the vote
@@ -105,7 +105,8 @@ class ABNetClassifier(_PaperNetwork):
     preprocessor : transformer, "auto", "table", "standardise" or None
         Fitted on the first part only (rows, and labels as ±1), so that the certificate stays valid. "auto":
         arrays, and frames whose columns are all numeric, are left unscaled, but missing values in a frame are replaced
-        by medians; other frames are prepared by `abnet.preparation.TablePreparation` ("table"). None: no preprocessing.
+        by medians; other frames are prepared by `abnet.tables.preparation.TablePreparation` ("table"). None: no
+        preprocessing.
     delta : float
         Maximum probability that the certificate is false.
     n_candidates : int

@@ -7,29 +7,29 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from abnet.bam import BAM
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify import Terms, certify
 from abnet.certificates.evidence import observe
 from abnet.certificates.fingerprint import fingerprint
+from abnet.certificates.grouped_rows import check_groups
 from abnet.certificates.held import Held
 from abnet.certificates.split import RandomState, bet_keys, drawn_seed, row_hashes, row_order
 from abnet.certificates.statement import Estimate
-from abnet.coded_rows import dense
-from abnet.decisions.grouped_rows import check_groups
-from abnet.decisions.training_rows import estimate_error, filter_of, refuse_fitted
-from abnet.errors import Parameter, ParameterError
+from abnet.certificates.training_rows import estimate_error, filter_of, refuse_fitted
 from abnet.estimators.fit import Fitted, fit
-from abnet.estimators.labelled_rows import checked_rows, marks_of, without_groups
 from abnet.estimators.posterior_losses import losses_on_test_set
 from abnet.estimators.prediction import PredictionMixin
 from abnet.estimators.refit import fitting_anew
-from abnet.estimators.settings import Settings
-from abnet.estimators.streams import Streams
-from abnet.labels import Labels, with_unknown
 from abnet.model.model import Model
-from abnet.posterior import Posterior
-from abnet.threads import one_blas_thread
+from abnet.networks.bam import BAM
+from abnet.networks.posterior import Posterior
+from abnet.tables.labels import Labels, with_unknown
+from abnet.training.labelled_rows import checked_rows, marks_of, without_groups
+from abnet.training.seeds import Streams
+from abnet.training.settings import Settings
+from abnet.utils.coded_rows import dense
+from abnet.utils.errors import Parameter, ParameterError
+from abnet.utils.threads import one_blas_thread
 
 if TYPE_CHECKING:
     from abnet.estimators.fitted_table import FittedTable

@@ -8,8 +8,8 @@ from sklearn.utils import Tags
 from abnet.certificates.goals import Goal
 from abnet.estimators.certificate_mixin import CertificateMixin
 from abnet.estimators.fit_card import settings_of
-from abnet.estimators.recipe import PRIOR_SHARE, PRIOR_SHARE_ALONE
-from abnet.estimators.settings import (
+from abnet.training.recipe import PRIOR_SHARE, PRIOR_SHARE_ALONE
+from abnet.training.settings import (
     CLOSED_FORM,
     Settings,
     TrainingSettings,
@@ -17,7 +17,7 @@ from abnet.estimators.settings import (
     checked_members,
     is_auto,
 )
-from abnet.parameters import check_fraction, check_hidden
+from abnet.utils.parameters import check_fraction, check_hidden
 
 __all__ = ["CertifiedClassifier"]
 
@@ -33,11 +33,11 @@ class CertifiedClassifier(CertificateMixin):
     Parameters
     ----------
     hidden_layer_sizes : tuple of int or "auto"
-        Widths of the hidden layers. "auto" follows fixed rules (`abnet.estimators.recipe`): with two classes 8 exact
+        Widths of the hidden layers. "auto" follows fixed rules (`abnet.training.recipe`): with two classes 8 exact
         networks of 8 neurons, or 4 wide ones of 100 above 400 features; with several classes 2 wide ones of 150, of
         300 from six classes on, and 4 of them from 1,500 training rows on. Wide ones are computed in closed form
-        (`abnet.predictors.moments`). With explicit widths there is one network, without teachers and codes unless they
-        are set, and its inputs are left unscaled.
+        (`abnet.model.predictors.moments`). With explicit widths there is one network, without teachers and codes unless
+        they are set, and its inputs are left unscaled.
     n_estimators : int or "auto"
         Number of networks in the mixture.
     teacher : None, "auto", str or a classifier
@@ -51,7 +51,8 @@ class CertifiedClassifier(CertificateMixin):
         thresholds. "auto" adds them for exact networks.
     preprocessor : transformer, "auto", "table", "standardise" or None
         Fitted on the training rows only, so that the certificate stays valid. "auto": frames by
-        `abnet.preparation.TablePreparation` ("table"), arrays are scaled ("standardise"); NaN is a missing value.
+        `abnet.tables.preparation.TablePreparation` ("table"), arrays are scaled ("standardise"); NaN is a missing
+        value.
     classes : array, optional
         All possible labels, in the order of ``classes_`` (scikit-learn's metrics expect them sorted). By default those
         of the training rows; any other label among the held-out rows counts as an error.

@@ -14,21 +14,21 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
-from abnet.atomic import temporary_folder
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify import Terms
-from abnet.decisions.certify_model import certify_judged
-from abnet.decisions.measures import auc, balanced_error, calibration_error, log_loss
-from abnet.decisions.outside import judge_answers
+from abnet.certificates.certify_model import certify_judged
+from abnet.certificates.measures import auc, balanced_error, calibration_error, log_loss
+from abnet.certificates.outside import judge_answers
 from abnet.estimators.certificate_mixin import CertificateMixin
 from abnet.estimators.table_parts import Labelled, for_tables, read_rows, take, two_random_parts
 from abnet.model.model import Model
-from abnet.parameters import check_fraction
-from abnet.preparation.choose import DecimalMarkError
-from abnet.progress import tell
 from abnet.tables.notes import Note
+from abnet.tables.preparation.choose import DecimalMarkError
 from abnet.tables.reading import TableSource
-from abnet.threads import cores
+from abnet.utils.atomic import temporary_folder
+from abnet.utils.parameters import check_fraction
+from abnet.utils.progress import tell
+from abnet.utils.threads import cores
 
 __all__ = ["Comparison", "Contender", "Parts", "attempt", "certified", "compare", "judged", "usual_models"]
 
@@ -126,7 +126,7 @@ _COMPILING = ("/jax/core/compile/jaxpr_to_mlir_module_duration", "/jax/core/comp
 
 def attempt(name: str, run: Callable[[str], Contender]) -> Contender:
     """Train a contender; if training fails, return one with the reason as its note."""
-    from abnet.preparation import UnseenWarning
+    from abnet.tables.preparation import UnseenWarning
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenWarning)  # every contender meets the same ones

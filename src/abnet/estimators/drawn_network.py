@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify import Terms, certify_drawn
 from abnet.certificates.evidence import observe
-from abnet.coded_rows import CodedRows
-from abnet.labels import Labels
-from abnet.posterior import Posterior
-from abnet.predictors.layers import Layers
+from abnet.model.predictors.layers import Layers
+from abnet.networks.posterior import Posterior
+from abnet.tables.labels import Labels
+from abnet.utils.coded_rows import CodedRows
 
 __all__ = ["draw_network"]
 
@@ -49,8 +49,8 @@ def draw_network(
 
     Examples
     --------
-    >>> from abnet.aggregation import Exact
-    >>> from abnet.bam import BAM
+    >>> from abnet.networks import Exact
+    >>> from abnet.networks.bam import BAM
     >>> one = BAM((np.ones((1, 1)),), (np.zeros(1),))
     >>> terms = Terms(source="init", trained=True)
     >>> X, y = np.float32([[-3], [-2], [2], [3]]), np.array([-1.0, -1.0, 1.0, 1.0])

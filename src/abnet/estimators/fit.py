@@ -11,7 +11,6 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.bam import BAM
 from abnet.bounds import gibbs_bound
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify import Terms, about_the_vote, certify
@@ -21,29 +20,30 @@ from abnet.certificates.goals import Goal
 from abnet.certificates.held import Held
 from abnet.certificates.split import Split, row_hashes
 from abnet.certificates.statement import Estimate
-from abnet.errors import Parameter, ParameterError
 from abnet.estimators.drawn_network import draw_network
 from abnet.estimators.fit_card import card_of
 from abnet.estimators.fit_goal import check_goal, decide, with_probabilities
 from abnet.estimators.known_classes import known_classes
-from abnet.estimators.labelled_rows import LabelledRows, marks_of
-from abnet.estimators.learned import Learned, PreparedRows, deployed, words_of
-from abnet.estimators.mixture_learning import learn_mixture
-from abnet.estimators.network_learning import learn_network
 from abnet.estimators.observing import Observed, observe_posterior
-from abnet.estimators.preparing import allows_certificate, prepare
-from abnet.estimators.progress import training_bar
-from abnet.estimators.recipe import Recipe, recipe_for
-from abnet.estimators.settings import Settings, check_class_weight
-from abnet.estimators.streams import Streams
-from abnet.groups import number_groups
-from abnet.labels import losses_of
 from abnet.model.model import Model
-from abnet.predictors.predictor import Predictor
-from abnet.preparation.preparation import Unprepared
-from abnet.progress import tell
-from abnet.sample_weights import scaled_weights
-from abnet.threads import cores, one_blas_thread
+from abnet.model.predictors.predictor import Predictor
+from abnet.networks.bam import BAM
+from abnet.tables.labels import losses_of
+from abnet.tables.preparation.preparation import Unprepared
+from abnet.training.features import allows_certificate, prepare
+from abnet.training.labelled_rows import LabelledRows, marks_of
+from abnet.training.learned import Learned, PreparedRows, deployed, words_of
+from abnet.training.mixture_learning import learn_mixture
+from abnet.training.network_learning import learn_network
+from abnet.training.progress_bar import training_bar
+from abnet.training.recipe import Recipe, recipe_for
+from abnet.training.sample_weights import scaled_weights
+from abnet.training.seeds import Streams
+from abnet.training.settings import Settings, check_class_weight
+from abnet.utils.errors import Parameter, ParameterError
+from abnet.utils.groups import number_groups
+from abnet.utils.progress import tell
+from abnet.utils.threads import cores, one_blas_thread
 
 __all__ = ["Fitted", "fit"]
 

@@ -13,10 +13,10 @@ from abnet.certificates.decision import ARGMAX, Decision
 from abnet.certificates.fingerprint import background_rows
 from abnet.certificates.fitted_rows import MOST_ROWS, RowFilter, kept_rows, row_filter
 from abnet.certificates.statement import Estimate
-from abnet.estimators.labelled_rows import marks_of
-from abnet.estimators.learned import Learned, PreparedRows
-from abnet.estimators.settings import Settings
 from abnet.model.card import Card, Curve
+from abnet.training.labelled_rows import marks_of
+from abnet.training.learned import Learned, PreparedRows
+from abnet.training.settings import Settings
 
 __all__ = ["card_of", "described", "settings_of", "stored_curves"]
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.calibration import Calibration
 from abnet.certificates.certify import Terms
 from abnet.certificates.decision import ARGMAX, Decision
 from abnet.certificates.goals import Costs, Goal, TargetPrecision, TargetRecall, meet
 from abnet.certificates.held import Held
 from abnet.certificates.statement import Statement
-from abnet.errors import Parameter, ParameterError
+from abnet.model.calibration import Calibration
+from abnet.utils.errors import Parameter, ParameterError
 
 __all__ = ["check_goal", "decide", "with_probabilities"]
 

@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 from numpy.typing import NDArray
 
-from abnet.atomic import temporary_folder
 from abnet.estimators.certificate_mixin import CertificateMixin
 from abnet.estimators.fitted_table import FittedTable
 from abnet.estimators.large_tables import count_rows, learn_all, scores_are_expected, settle
@@ -18,10 +17,11 @@ from abnet.estimators.logistic_rival import counted_rival, held_out_rival, learn
 from abnet.estimators.table_parts import for_tables, read_rows
 from abnet.model.card import Rival
 from abnet.model.file import save
-from abnet.parameters import check_positive
-from abnet.progress import tell
 from abnet.tables.notes import NoteWarning
 from abnet.tables.reading import Learning, TableSource
+from abnet.utils.atomic import temporary_folder
+from abnet.utils.parameters import check_positive
+from abnet.utils.progress import tell
 
 __all__ = ["FittedTable", "LEAST_ROWS", "fit_table"]
 

@@ -10,7 +10,7 @@ from abnet.certificates.certificate import Certificate
 from abnet.certificates.statement import Estimate
 from abnet.model.card import Card, Rival
 from abnet.tables.notes import Note
-from abnet.words import percent
+from abnet.utils.wording import percent
 
 __all__ = ["FittedTable"]
 

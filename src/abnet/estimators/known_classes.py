@@ -5,11 +5,11 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.errors import Parameter, ParameterError
-from abnet.estimators.labelled_rows import LabelledRows
-from abnet.estimators.settings import Settings
-from abnet.labels import Labels, with_unknown
-from abnet.words import number_of
+from abnet.tables.labels import Labels, with_unknown
+from abnet.training.labelled_rows import LabelledRows
+from abnet.training.settings import Settings
+from abnet.utils.errors import Parameter, ParameterError
+from abnet.utils.wording import number_of
 
 __all__ = ["known_classes", "warn_of_unknown"]
 

@@ -12,24 +12,24 @@ from numpy.typing import NDArray
 from abnet.certificates.certify import certify
 from abnet.certificates.evidence import Evidence, observe
 from abnet.certificates.fingerprint import CopiesInStream
-from abnet.coded_rows import CodedRows
-from abnet.errors import Parameter, ParameterError
 from abnet.estimators.certificate_mixin import CertificateMixin
 from abnet.estimators.fit import Fitted
 from abnet.estimators.known_classes import warn_of_unknown
-from abnet.estimators.preparing import is_our_own
-from abnet.estimators.recipe import learning_share
 from abnet.estimators.refit import fitting_anew
-from abnet.estimators.settings import Settings
-from abnet.labels import losses_of, winners
 from abnet.model.model import Model
-from abnet.preparation import Unseen
-from abnet.preparation.unseen import UnseenWarning, merge
-from abnet.progress import tell
 from abnet.tables.frames import as_table
+from abnet.tables.labels import losses_of, winners
+from abnet.tables.preparation import Unseen
 from abnet.tables.reading import Learning
 from abnet.tables.target import label_codes
-from abnet.threads import cores
+from abnet.tables.unseen import UnseenWarning, merge
+from abnet.training.features import is_our_own
+from abnet.training.recipe import learning_share
+from abnet.training.settings import Settings
+from abnet.utils.coded_rows import CodedRows
+from abnet.utils.errors import Parameter, ParameterError
+from abnet.utils.progress import tell
+from abnet.utils.threads import cores
 
 if TYPE_CHECKING:
     import polars

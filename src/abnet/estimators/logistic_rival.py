@@ -11,8 +11,8 @@ from abnet.bounds.counted import group_error_bound
 from abnet.certificates.certify import Terms
 from abnet.certificates.evidence import Evidence
 from abnet.estimators.fit import Fitted
-from abnet.groups import number_groups
 from abnet.model.card import Rival
+from abnet.utils.groups import number_groups
 
 __all__ = ["MOST_ROWS", "counted_rival", "held_out_rival", "learned_logistic", "logistic_name", "logistic_regression"]
 

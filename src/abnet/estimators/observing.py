@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from abnet.certificates.certify import Terms
 from abnet.certificates.evidence import Evidence, observe
-from abnet.estimators.learned import BoundRows
 from abnet.estimators.posterior_losses import losses_of_draws
-from abnet.estimators.progress import Report
-from abnet.labels import winners
-from abnet.posterior import Posterior
-from abnet.predictors.predictor import Predictor
-from abnet.threads import cores, one_blas_thread
+from abnet.model.predictors.predictor import Predictor
+from abnet.networks.posterior import Posterior
+from abnet.tables.labels import winners
+from abnet.training.learned import BoundRows
+from abnet.training.progress_bar import Report
+from abnet.utils.threads import cores, one_blas_thread
 
 __all__ = ["Observed", "observe_posterior"]
 

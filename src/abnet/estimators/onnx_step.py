@@ -8,7 +8,7 @@ from abnet.estimators.search import ABNetSearch
 from abnet.export.onnx_graph import DOMAINS, OnnxGraph
 from abnet.export.onnx_model import add_predictor
 from abnet.export.plan import ExportPlan, export_plan
-from abnet.preparation.columns import TextColumn, WordsColumn
+from abnet.tables.columns import TextColumn, WordsColumn
 
 __all__ = ["register_skl2onnx"]
 

@@ -5,17 +5,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.aggregation import SampledPBGNet, exact
-from abnet.bam import BAM
-from abnet.codebook import class_table
-from abnet.coded_rows import dense
-from abnet.estimators.progress import Report
-from abnet.labels import losses_of
-from abnet.posterior import Posterior
-from abnet.predictors.paths import block_rows, path_outputs
-from abnet.predictors.pbgnet import PBGNet
-from abnet.predictors.predictor import Predictor
-from abnet.threads import one_blas_thread
+from abnet.model.predictors.paths import block_rows, path_outputs
+from abnet.model.predictors.pbgnet import PBGNet
+from abnet.model.predictors.predictor import Predictor
+from abnet.networks import SampledPBGNet, exact
+from abnet.networks.bam import BAM
+from abnet.networks.codebook import class_table
+from abnet.networks.posterior import Posterior
+from abnet.tables.labels import losses_of
+from abnet.training.progress_bar import Report
+from abnet.utils.coded_rows import dense
+from abnet.utils.threads import one_blas_thread
 
 __all__ = [
     "Losses",

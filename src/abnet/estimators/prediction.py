@@ -12,13 +12,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify import Terms
-from abnet.decisions.certify_model import confusion_of
-from abnet.decisions.grouped_rows import check_groups
-from abnet.decisions.outside import judge_answers
-from abnet.decisions.training_rows import find_fitted, refuse_fitted
+from abnet.certificates.certify_model import confusion_of
+from abnet.certificates.grouped_rows import check_groups
+from abnet.certificates.outside import judge_answers
+from abnet.certificates.training_rows import find_fitted, refuse_fitted
 from abnet.model.model import Model
-from abnet.preparation.transformers import as_frame
 from abnet.tables.caller_rows import take_rows
+from abnet.tables.preparation.transformers import as_frame
 
 if TYPE_CHECKING:
     from abnet.explanation.row_explanation import Explanation

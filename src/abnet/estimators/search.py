@@ -13,16 +13,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from abnet.bam import BAM
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify import for_candidates
 from abnet.certificates.split import drawn_seed
 from abnet.estimators.certificate_mixin import CertificateMixin
-from abnet.estimators.labelled_rows import without_groups
 from abnet.estimators.refit import fitting_anew
-from abnet.labels import Labels
 from abnet.model.model import Model
-from abnet.parameters import check_choice
+from abnet.networks.bam import BAM
+from abnet.tables.labels import Labels
+from abnet.training.labelled_rows import without_groups
+from abnet.utils.parameters import check_choice
 
 if TYPE_CHECKING:
     from abnet.export import CSource

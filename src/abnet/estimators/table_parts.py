@@ -10,18 +10,18 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from abnet.certificates.split import Split, drawn_seed, row_hashes
-from abnet.errors import Parameter, ParameterError
 from abnet.estimators.certificate_mixin import CertificateMixin
 from abnet.estimators.certified import CertifiedClassifier
-from abnet.preparation import TablePreparation
 from abnet.tables import TableError
 from abnet.tables.caller_rows import take_rows
 from abnet.tables.cells import UnknownColumnError
 from abnet.tables.frames import as_table
 from abnet.tables.named_columns import NamedColumnError, cell_texts, check_named, without_group
+from abnet.tables.preparation import TablePreparation
 from abnet.tables.reading import Learning, TableSource, learning_part, without
 from abnet.tables.target import bin_names
-from abnet.words import number_of
+from abnet.utils.errors import Parameter, ParameterError
+from abnet.utils.wording import number_of
 
 __all__ = ["Labelled", "check_roles", "for_tables", "read_rows", "take", "two_random_parts"]
 
@@ -53,7 +53,7 @@ def check_roles(target: str, drop: Sequence[str], group: str | None, preparation
     --------
     >>> check_roles("left", ["id"], "left", None)
     Traceback (most recent call last):
-    abnet.errors.ParameterError: group: 'left' is the target, so name another column.
+    abnet.utils.errors.ParameterError: group: 'left' is the target, so name another column.
     """
     named = {"drop": drop, "group": [] if group is None else [group]}
     if preparation is not None:

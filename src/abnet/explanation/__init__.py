@@ -2,13 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from abnet.lazy import lazy_names
+from abnet.utils.lazy import lazy_names
 
 if TYPE_CHECKING:
     from abnet.explanation.background import ExplanationPlan
     from abnet.explanation.model_explanation import ColumnImportance, ModelExplanation, explain_model
     from abnet.explanation.row_explanation import Explanation, RowExplanation, explain, without_background
-    from abnet.explanation.spectrum import WalshSpectrum
 
 __all__ = [
     "ColumnImportance",
@@ -16,7 +15,6 @@ __all__ = [
     "ExplanationPlan",
     "ModelExplanation",
     "RowExplanation",
-    "WalshSpectrum",
     "explain",
     "explain_model",
     "without_background",
@@ -27,7 +25,6 @@ __getattr__, __dir__ = lazy_names(
     {
         "abnet.explanation.background": ["ExplanationPlan"],
         "abnet.explanation.model_explanation": ["ColumnImportance", "ModelExplanation", "explain_model"],
-        "abnet.explanation.spectrum": ["WalshSpectrum"],
         "abnet.explanation.row_explanation": ["Explanation", "RowExplanation", "explain", "without_background"],
     },
 )

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet import checks
 from abnet.certificates.fingerprint import BACKGROUND_ROWS, decimals, drawn_rows
-from abnet.coded_rows import dense
-from abnet.errors import Parameter, ParameterError
 from abnet.model.model import Model
+from abnet.utils import checks
+from abnet.utils.coded_rows import dense
+from abnet.utils.errors import Parameter, ParameterError
 
 __all__ = ["ColumnLayout", "ExplanationPlan", "column_layout"]
 
@@ -64,9 +64,9 @@ def column_layout(model: Model) -> ColumnLayout:
 
     Examples
     --------
-    >>> from abnet.preparation import StandardMap
-    >>> from abnet.preparation.coded import CodedMap
-    >>> from abnet.predictors.compact import Compact
+    >>> from abnet.tables.preparation import StandardMap
+    >>> from abnet.tables.preparation.coded import CodedMap
+    >>> from abnet.model.predictors.compact import Compact
     >>> table = Compact(np.ones((1, 1, 3)), np.zeros((1, 1)), np.array([[-1.0, 1.0]]))
     >>> coded = CodedMap(StandardMap((0, 0), (1, 1)), ((), (0.5,)))
     >>> layout = column_layout(Model(table, preparation=coded, feature_names=("age", "size")))
@@ -120,7 +120,7 @@ class ExplanationPlan:
 
     Examples
     --------
-    >>> from abnet.predictors.compact import Compact
+    >>> from abnet.model.predictors.compact import Compact
     >>> model = Model(Compact(np.ones((1, 1, 2)), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> plan = ExplanationPlan.of(model, [[0.0, 1.0], [2.0, 0.5]], pairs=2)
     >>> plan.to_dict()["background"], plan.permutations.shape

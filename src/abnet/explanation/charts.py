@@ -10,8 +10,8 @@ import numpy as np
 from abnet.explanation.direction import levels
 from abnet.explanation.model_explanation import ModelExplanation
 from abnet.explanation.row_explanation import RowExplanation, amount, points
-from abnet.plots import LOWERS, OKABE_ITO, RAISES, drawable, label_panel, save, styled
-from abnet.words import number_of
+from abnet.utils.plots import LOWERS, OKABE_ITO, RAISES, drawable, label_panel, save, styled
+from abnet.utils.wording import number_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +26,6 @@ __all__ = [
     "row_regions_figure",
     "save_model_figures",
     "save_row_figures",
-    "spectrum_figure",
 ]
 
 _UP, _DOWN = RAISES, LOWERS
@@ -66,7 +65,7 @@ def contributions_figure(row: RowExplanation, *, most: int = 12) -> "Figure":
     --------
     >>> from abnet.explanation import explain
     >>> from abnet.model import Model
-    >>> from abnet.predictors.compact import Compact
+    >>> from abnet.model.predictors.compact import Compact
     >>> model = Model(Compact(np.array([[[2.0, 0.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> figure = contributions_figure(explain(model, [[1.0, 1.0]], background=[[0.0, 1.0]])[0])
     >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
@@ -407,43 +406,6 @@ def region_mass_figure(found: ModelExplanation) -> "Figure":
     return figure
 
 
-def spectrum_figure(found: ModelExplanation, *, most: int = 12) -> "Figure":
-    """The Walsh spectrum of H: variance by the number of neurons that act together, and the strongest sets of them.
-
-    Raises
-    ------
-    ValueError
-        If the model has no table of all its regions.
-    """
-    if not found.spectra:
-        raise ValueError(found.no_regions or "the table of this model is a draw of regions, and has no spectrum.")
-    shares = 100 * found.variance_by_order()
-    several = len(found.spectra) > 1
-    sets = [(one, s) for one in found.spectra for s in one.strongest(most)]
-    sets = sorted(sets, key=lambda pair: -abs(pair[1].coefficient))[:most]
-    outputs = max(one.output for one in found.spectra) > 0
-    with styled():
-        figure = _figure(max(len(sets), 7), 7.4)
-        left, right = figure.subplots(1, 2)
-        left.bar(range(1, len(shares) + 1), shares, color=OKABE_ITO["sky"], width=0.7)
-        left.set_xticks(range(1, len(shares) + 1))
-        left.grid(visible=False, axis="x")
-        left.set(xlabel="neurons that act together", ylabel="share of the variance of H, %", ylim=(0, None))
-        label_panel(left, "a", "by order")
-        names = []
-        for one, chosen in sets:
-            label = f"{one.member + 1}: " if several else ""
-            label += " · ".join(str(i + 1) for i in chosen.neurons)
-            names.append(label + (f" ({drawable(found.classes[one.output], 12)})" if outputs else ""))
-        values = [chosen.coefficient for _, chosen in sets]
-        right.axvline(0, color="#AAAAAA", linewidth=0.8)
-        right.barh(range(len(values)), values, color=[_UP if value >= 0 else _DOWN for value in values], **_BAR)
-        _named(right, names)
-        right.set_xlabel("Walsh coefficient of H")
-        label_panel(right, "b", "strongest sets" + (" (network: neurons)" if several else " of neurons"))
-    return figure
-
-
 def save_row_figures(row: RowExplanation, folder: str | os.PathLike[str]) -> list[Path]:
     """Write the figures of a row into a folder, as PNG and SVG; their paths."""
     stem = Path(folder) / f"row-{row.number}"
@@ -461,4 +423,4 @@ def save_model_figures(found: ModelExplanation, folder: str | os.PathLike[str]) 
         paths += save(dependence_figure(found, j), Path(folder) / f"dependence-{place}")
     if found.regions is not None:
         paths += save(region_mass_figure(found), Path(folder) / "regions")
-    return [*paths, *save(spectrum_figure(found), Path(folder) / "spectrum")] if found.spectra else paths
+    return paths

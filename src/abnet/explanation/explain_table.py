@@ -9,20 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.atomic import atomic_path
 from abnet.certificates.fingerprint import BACKGROUND_ROWS
-from abnet.errors import Parameter, ParameterError
 from abnet.explanation.background import ExplanationPlan, column_layout
 from abnet.explanation.model_explanation import ModelExplanation, explain_model_inputs
 from abnet.explanation.row_explanation import Explanation, explain_inputs, row_cells
 from abnet.model.model import Model
 from abnet.model.table_rows import ModelOrPath, as_model, prepared, whole_table
-from abnet.preparation.numeric_rows import numeric_rows
-from abnet.progress import tell
 from abnet.tables.frames import as_table
 from abnet.tables.named_columns import label_text
 from abnet.tables.target import true_labels
-from abnet.words import number_of
+from abnet.utils.atomic import atomic_path
+from abnet.utils.errors import Parameter, ParameterError
+from abnet.utils.progress import tell
+from abnet.utils.wording import number_of
 
 if TYPE_CHECKING:
     import polars
@@ -253,24 +252,10 @@ def _rows(
 def _draw(
     loaded: Model, frame: "polars.DataFrame", whole: ModelExplanation, folder: Path, notes: list[str]
 ) -> list[str]:
-    """Figures of the model; of one with two numeric columns, the plane too."""
+    """Draw the figures of the model."""
     from abnet.explanation.charts import save_model_figures
-    from abnet.explanation.plane import plane_figure
-    from abnet.plots import save
 
-    paths = save_model_figures(whole, folder)
-    layout = column_layout(loaded)
-    if len(layout.names) == 2 and layout.original:
-        preparation = loaded.preparation
-        try:
-            numbers = (as_table(frame), loaded.feature_names, preparation.n_features_in)
-            rows = frame if preparation.by_name else numeric_rows(*numbers)
-            figure = plane_figure(loaded, rows, _known_labels(loaded, frame))
-        except ValueError as error:
-            notes.append(f"no figure of the plane: {error}")
-        else:
-            paths += save(figure, folder / "plane")
-    return list(map(str, paths))
+    return list(map(str, save_model_figures(whole, folder)))
 
 
 def _known_labels(loaded: Model, frame: "polars.DataFrame") -> NDArray[Any] | None:

@@ -13,12 +13,11 @@ from abnet.explanation.own_cells import OwnCells, own_cells
 from abnet.explanation.regions import RowRegions, region_table, why_no_regions
 from abnet.explanation.row_explanation import Unit, amount, as_read, bare, points, shown, unit_of
 from abnet.explanation.shapley import game_of, shapley_values
-from abnet.explanation.spectrum import WalshSpectrum, spectra
-from abnet.labels import winners
 from abnet.model.model import FittedClassifier, Model, model_of
-from abnet.natural_order import natural_order
-from abnet.threads import one_blas_thread
-from abnet.words import aligned, number_of, paragraphs, percent
+from abnet.tables.labels import winners
+from abnet.utils.natural_order import natural_order
+from abnet.utils.threads import one_blas_thread
+from abnet.utils.wording import aligned, number_of, paragraphs, percent
 
 __all__ = ["ColumnImportance", "ModelExplanation", "explain_model", "explain_model_inputs"]
 
@@ -82,8 +81,6 @@ class ModelExplanation:
         The model's error on the shuffled rows as they are.
     regions : RowRegions or None
         The regions that hold the most of the rows: probabilities are means over all of them.
-    spectra : tuple of WalshSpectrum
-        For each member and score; empty for models without a table.
     no_regions : str
         Why there are none.
     classes : tuple of str
@@ -102,7 +99,6 @@ class ModelExplanation:
     n_rows: int
     error: float | None
     regions: RowRegions | None
-    spectra: tuple[WalshSpectrum, ...]
     no_regions: str
     classes: tuple[str, ...]
     contributions: Floats
@@ -148,25 +144,19 @@ class ModelExplanation:
 
         return model_html(self)
 
-    def variance_by_order(self) -> Floats:
-        """Share of the variance of H of the sets of 1, 2, … neurons, over all members and scores."""
-        total = np.sum([one.variance_by_order[1:] for one in self.spectra], axis=0)
-        return np.asarray(total / max(float(total.sum()), np.finfo(float).tiny))
-
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         return {
             "importance": [one.to_dict() for one in self.importance], "n_explained": self.n_explained,
             "n_shuffled": self.n_shuffled, "n_located": self.n_located, "n_rows": self.n_rows, "error": self.error,
             "regions": None if self.regions is None else self.regions.to_dict(), "no_regions": self.no_regions,
-            "spectra": [one.to_dict() for one in self.spectra], "classes": list(self.classes),
+            "classes": list(self.classes),
         }  # fmt: skip
 
     def describe(self, most: int = 10) -> str:
         """The explanation in plain text."""
         parts = [self._importance_text(most)]
         parts += [] if self.regions is None else [self._region_text(self.regions)]
-        parts += [self._spectrum_text()] if self.spectra else []
         return "\n\n".join(parts)
 
     def _importance_text(self, most: int) -> str:
@@ -240,26 +230,6 @@ class ModelExplanation:
         head = f"Regions, with the share of {number_of(self.n_located, 'row')} that each network puts in them"
         return f"{paragraphs(head + ':')}\n\n{aligned(lines, left=2)}{others}"
 
-    def _spectrum_text(self) -> str:
-        shares = self.variance_by_order()
-        listed = [f"{percent(float(shares[0]))} by single neurons"]
-        listed += [f"{percent(float(share))} by {_group(k)}" for k, share in enumerate(shares[1:4], start=2)]
-        if len(shares) > 4:
-            listed.append(f"{percent(float(shares[4:].sum()))} by larger sets")
-        tops = [(one, set_) for one in self.spectra for set_ in one.strongest(1)]
-        spectrum, strongest = max(tops, key=lambda pair: abs(pair[1].coefficient))
-        who = " and ".join(str(i + 1) for i in strongest.neurons)
-        who += f" of network {spectrum.member + 1}" if self.spectra[-1].member else ""
-        return paragraphs(
-            f"Variance of H over all regions, by neurons of the first layer: {', '.join(listed)}. "
-            f"The strongest term is that of {'neuron' if len(strongest.neurons) == 1 else 'neurons'} {who}, "
-            f"{strongest.coefficient:+.3f}."
-        )
-
-
-def _group(k: int) -> str:
-    return {2: "pairs", 3: "triples", 4: "fours"}[k]
-
 
 def _likeliest(output: tuple[float, ...], classes: tuple[str, ...]) -> str:
     best = int(np.argmax(output))
@@ -305,7 +275,7 @@ def explain_model(
 
     Examples
     --------
-    >>> from abnet.predictors.compact import Compact
+    >>> from abnet.model.predictors.compact import Compact
     >>> model = Model(Compact(np.array([[[2.0, 0.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> X = np.random.default_rng(0).normal(size=(50, 2))
     >>> found = explain_model(model, X, np.where(X[:, 0] > 0, 1, -1), background=X[:10])
@@ -356,7 +326,7 @@ def explain_model_inputs(
     return ModelExplanation(
         _importance(plan.columns.names, contributions, cells, growth), len(explained_rows),
         0 if codes is None else len(shuffled), len(located), len(matrix), error, held,
-        spectra(table.H) if table is not None and table.whole else (), why_no_regions(model.predictor),
+        why_no_regions(model.predictor),
         model.labels.names, contributions, cells, unit_of(model),
     )  # fmt: skip
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from abnet.explanation.model_explanation import ModelExplanation
 from abnet.explanation.row_explanation import Explanation, RowExplanation, amount, shown
-from abnet.plots import LOWERS, RAISES
-from abnet.templates import templates
-from abnet.words import number_of
+from abnet.utils.plots import LOWERS, RAISES
+from abnet.utils.templates import templates
+from abnet.utils.wording import number_of
 
 __all__ = ["model_html", "row_html", "rows_html"]
 

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from abnet.explanation.background import column_layout
 from abnet.model.model import Model
-from abnet.preparation.columns import BooleanColumn, DateColumn, NumericColumn, TextColumn
-from abnet.preparation.scalers import MinMaxMap, StandardMap
+from abnet.tables.columns import BooleanColumn, DateColumn, NumericColumn, TextColumn
+from abnet.tables.preparation.scalers import MinMaxMap, StandardMap
 
 __all__ = ["MISSING", "OTHER", "OwnCells", "own_cells"]
 
@@ -53,8 +53,8 @@ def own_cells(model: Model, features: NDArray[Any]) -> tuple[OwnCells, ...]:
 
     Examples
     --------
-    >>> from abnet.predictors.compact import Compact
-    >>> from abnet.preparation.table_map import TableMap
+    >>> from abnet.model.predictors.compact import Compact
+    >>> from abnet.tables.preparation.table_map import TableMap
     >>> cities = TextColumn("city", ("Oslo", "Rome"), (), False)
     >>> table = TableMap((NumericColumn("age", 40.0, 40.0, 10.0, True), cities))
     >>> model = Model(Compact(np.ones((1, 1, 4)), np.zeros((1, 1)), np.array([[-1.0, 1.0]])), preparation=table)

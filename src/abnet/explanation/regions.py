@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.aggregation import region_probabilities
-from abnet.aggregation.uniform import log_transition
-from abnet.bam import BAM
-from abnet.cube import corners
-from abnet.predictors.compact import Compact
-from abnet.predictors.layers import Layers
-from abnet.predictors.leading import leading_scores, weighted_sums
-from abnet.predictors.paths import Paths
-from abnet.predictors.predictor import Predictor
-from abnet.predictors.uniform import Uniform
+from abnet.model.predictors.compact import Compact
+from abnet.model.predictors.layers import Layers
+from abnet.model.predictors.leading import leading_scores, weighted_sums
+from abnet.model.predictors.paths import Paths
+from abnet.model.predictors.predictor import Predictor
+from abnet.model.predictors.uniform import Uniform
+from abnet.networks import region_probabilities
+from abnet.networks.bam import BAM
+from abnet.networks.cube import corners
+from abnet.networks.uniform import log_transition
 
 __all__ = ["Region", "RegionTable", "RowRegions", "region_table", "row_regions", "why_no_regions"]
 

@@ -11,17 +11,17 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.coded_rows import dense
 from abnet.explanation.background import ColumnLayout, ExplanationPlan
 from abnet.explanation.regions import RowRegions, row_regions, why_no_regions
 from abnet.explanation.shapley import explained, shapley_values
-from abnet.labels import winners
 from abnet.model.model import FittedClassifier, Model, model_of
-from abnet.predictors.predictor import as_matrix
+from abnet.model.predictors.predictor import as_matrix
 from abnet.tables.cells import to_text
 from abnet.tables.csv_files import UNNAMED
 from abnet.tables.frames import Table, as_table
-from abnet.words import aligned, number_of, paragraphs, percent
+from abnet.tables.labels import winners
+from abnet.utils.coded_rows import dense
+from abnet.utils.wording import aligned, number_of, paragraphs, percent
 
 __all__ = [
     "Explanation",
@@ -417,7 +417,7 @@ def explain(
 
     Examples
     --------
-    >>> from abnet.predictors.compact import Compact
+    >>> from abnet.model.predictors.compact import Compact
     >>> model = Model(Compact(np.array([[[2.0, 0.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> found = explain(model, [[1.0, 1.0]], background=[[0.0, 1.0], [-1.0, 1.0]])
     >>> print(found[0].describe())
@@ -505,7 +505,7 @@ def without_background(model: Model) -> Model:
     Examples
     --------
     >>> from abnet.model.card import Card
-    >>> from abnet.predictors.compact import Compact
+    >>> from abnet.model.predictors.compact import Compact
     >>> table = Compact(np.ones((1, 1, 1)), np.zeros((1, 1)), np.array([[-1.0, 1.0]]))
     >>> without_background(Model(table, card=Card(background=((1.0,),), seed=3))).card.to_dict()
     {'seed': 3}

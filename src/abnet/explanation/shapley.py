@@ -22,13 +22,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.cube import corners
 from abnet.explanation.background import ExplanationPlan
 from abnet.model.model import Model
-from abnet.predictors.compact import Compact
-from abnet.predictors.moments import Moments
-from abnet.predictors.predictor import Predictor
-from abnet.threads import one_blas_thread
+from abnet.model.predictors.compact import Compact
+from abnet.model.predictors.moments import Moments
+from abnet.model.predictors.predictor import Predictor
+from abnet.networks.cube import corners
+from abnet.utils.threads import one_blas_thread
 
 __all__ = [
     "FeatureGame",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from abnet.export.c_text import c_plain, c_string, with_prefix
 from abnet.export.plan import ExportPlan
-from abnet.preparation.columns import BooleanColumn, DateColumn, NumericColumn
+from abnet.tables.columns import BooleanColumn, DateColumn, NumericColumn
 
 __all__ = ["example_program"]
 

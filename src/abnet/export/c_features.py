@@ -10,7 +10,8 @@ from abnet.export.c_single import least_reaching
 from abnet.export.c_text import CPart, c_array, c_number, c_reals, c_string
 from abnet.export.c_words import words_code
 from abnet.export.plan import ExportPlan
-from abnet.preparation.columns import (
+from abnet.tables.cells import BLANK
+from abnet.tables.columns import (
     CLIP,
     LARGEST,
     YEAR,
@@ -21,9 +22,8 @@ from abnet.preparation.columns import (
     TextColumn,
     WordsColumn,
 )
-from abnet.preparation.scalers import MinMaxMap, StandardMap
-from abnet.preparation.thermometer import ThermometerMap
-from abnet.tables.cells import BLANK
+from abnet.tables.preparation.scalers import MinMaxMap, StandardMap
+from abnet.tables.preparation.thermometer import ThermometerMap
 
 __all__ = ["feature_code"]
 

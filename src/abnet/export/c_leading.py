@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from abnet.export.c_single import least_reaching
 from abnet.export.c_text import CPart, c_array, c_reals, defines
 from abnet.export.plan import ExportPlan
-from abnet.predictors.steps import steps_of
+from abnet.model.predictors.steps import steps_of
 
 __all__ = ["leading_code"]
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.export.plan import ExportPlan
-from abnet.preparation.columns import DateColumn, NumericColumn
-from abnet.preparation.scalers import MinMaxMap, StandardMap
+from abnet.tables.columns import DateColumn, NumericColumn
+from abnet.tables.preparation.scalers import MinMaxMap, StandardMap
 
 __all__ = ["in_single", "least_reaching", "with_single_thresholds"]
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from abnet.atomic import atomic_path
 from abnet.certificates.sentences import decision_sentence
 from abnet.export.c_decision import decision_code, probability_code
 from abnet.export.c_example import example_program
@@ -17,7 +16,8 @@ from abnet.export.c_single import in_single, with_single_thresholds
 from abnet.export.c_text import CPart, c_comment, c_identifiers, c_plain, c_string, with_prefix
 from abnet.export.plan import ExportPlan, export_plan
 from abnet.model.model import Model
-from abnet.preparation.columns import BooleanColumn, Column, DateColumn, NumericColumn
+from abnet.tables.columns import BooleanColumn, Column, DateColumn, NumericColumn
+from abnet.utils.atomic import atomic_path
 
 __all__ = ["CSource", "c_files", "c_program", "to_c"]
 
@@ -103,7 +103,7 @@ def to_c(
     Examples
     --------
     >>> import tempfile, numpy as np
-    >>> from abnet.predictors.compact import Compact
+    >>> from abnet.model.predictors.compact import Compact
     >>> net = Model(Compact(np.ones((1, 1, 2)), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> source = to_c(net, Path(tempfile.mkdtemp()) / "model.c")
     >>> source.flash_bytes, source.ram_bytes

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from abnet.errors import Parameter, ParameterError
 from abnet.export.c_source import c_files, to_c
 from abnet.model.table_rows import ModelOrPath, as_model
+from abnet.utils.errors import Parameter, ParameterError
 
 __all__ = ["ExportedModel", "export_files", "export_model"]
 

@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 
 from abnet.export.plan import output_codes
 from abnet.model.model import Model
-from abnet.predictors.compact import Compact
-from abnet.predictors.layers import Layers
-from abnet.predictors.moments import Moments
-from abnet.predictors.paths import Paths
-from abnet.predictors.pbgnet import PBGNet
-from abnet.predictors.predictor import Predictor
-from abnet.preparation import preparation_to_dict
-from abnet.preparation.columns import HashedColumn, WordsColumn
+from abnet.model.predictors.compact import Compact
+from abnet.model.predictors.layers import Layers
+from abnet.model.predictors.moments import Moments
+from abnet.model.predictors.paths import Paths
+from abnet.model.predictors.pbgnet import PBGNet
+from abnet.model.predictors.predictor import Predictor
 from abnet.tables.cells import BLANK
+from abnet.tables.columns import HashedColumn, WordsColumn
+from abnet.tables.preparation import preparation_to_dict
 
 __all__ = ["js_library", "js_program", "js_record", "script_json"]
 

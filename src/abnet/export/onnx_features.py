@@ -9,7 +9,8 @@ import numpy as np
 
 from abnet.export.onnx_graph import OnnxGraph
 from abnet.export.plan import ExportPlan
-from abnet.preparation.columns import (
+from abnet.tables.cells import BLANK
+from abnet.tables.columns import (
     CLIP,
     LARGEST,
     YEAR,
@@ -20,9 +21,8 @@ from abnet.preparation.columns import (
     TextColumn,
     WordsColumn,
 )
-from abnet.preparation.scalers import MinMaxMap, StandardMap
-from abnet.preparation.thermometer import ThermometerMap
-from abnet.tables.cells import BLANK
+from abnet.tables.preparation.scalers import MinMaxMap, StandardMap
+from abnet.tables.preparation.thermometer import ThermometerMap
 
 __all__ = ["onnx_features"]
 

@@ -9,13 +9,13 @@ import msgspec
 import numpy as np
 
 from abnet import __version__
-from abnet.atomic import atomic_path
 from abnet.certificates.sentences import decision_sentence
 from abnet.export.onnx_features import onnx_features
 from abnet.export.onnx_graph import DOMAINS, OnnxGraph, import_onnx
 from abnet.export.plan import ExportPlan, FixedPaths, MeanLayers, SignLayers, SignTable, VoteTable, export_plan
 from abnet.model.model import Model
-from abnet.preparation.columns import BooleanColumn, DateColumn, TextColumn, WordsColumn
+from abnet.tables.columns import BooleanColumn, DateColumn, TextColumn, WordsColumn
+from abnet.utils.atomic import atomic_path
 
 __all__ = ["add_predictor", "onnx_program", "to_onnx"]
 

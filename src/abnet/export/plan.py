@@ -6,16 +6,16 @@ from functools import singledispatch
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.bam import BAM
-from abnet.codebook import nearest_word
-from abnet.cube import corners
 from abnet.model.model import Model
-from abnet.predictors.compact import Compact
-from abnet.predictors.layers import Layers
-from abnet.predictors.moments import Moments
-from abnet.predictors.paths import Paths
-from abnet.predictors.predictor import Predictor
-from abnet.preparation.columns import (
+from abnet.model.predictors.compact import Compact
+from abnet.model.predictors.layers import Layers
+from abnet.model.predictors.moments import Moments
+from abnet.model.predictors.paths import Paths
+from abnet.model.predictors.predictor import Predictor
+from abnet.networks.bam import BAM
+from abnet.networks.codebook import nearest_word
+from abnet.networks.cube import corners
+from abnet.tables.columns import (
     BooleanColumn,
     Column,
     DateColumn,
@@ -24,8 +24,8 @@ from abnet.preparation.columns import (
     TextColumn,
     WordsColumn,
 )
-from abnet.preparation.scalers import MinMaxMap, StandardMap
-from abnet.preparation.thermometer import ThermometerMap
+from abnet.tables.preparation.scalers import MinMaxMap, StandardMap
+from abnet.tables.preparation.thermometer import ThermometerMap
 
 __all__ = [
     "ExportPlan",

@@ -11,17 +11,17 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.atomic import atomic_path
-from abnet.calibration import Calibration
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.decision import Decision
-from abnet.labels import Labels
+from abnet.model.calibration import Calibration
 from abnet.model.card import Card
 from abnet.model.model import Model
+from abnet.model.predictors.kinds import kind_of, predictor_class
 from abnet.model.smaller_arrays import restored, shrunk
-from abnet.predictors.kinds import kind_of, predictor_class
-from abnet.preparation import preparation_from_dict, preparation_to_dict
-from abnet.preparation.preparation import Unprepared
+from abnet.tables.labels import Labels
+from abnet.tables.preparation import preparation_from_dict, preparation_to_dict
+from abnet.tables.preparation.preparation import Unprepared
+from abnet.utils.atomic import atomic_path
 
 __all__ = ["FORMAT", "VERSION", "config_text", "digest", "load", "pack", "save", "unpack"]
 
@@ -217,7 +217,7 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
     Examples
     --------
     >>> import tempfile, numpy as np
-    >>> from abnet.predictors.compact import Compact
+    >>> from abnet.model.predictors.compact import Compact
     >>> model = Model(Compact(np.ones((1, 1, 2)), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> path = Path(tempfile.mkdtemp()) / "model.abnet"
     >>> save(model, path)

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.calibration import Calibration
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.decision import ARGMAX, Decision
-from abnet.coded_rows import CodedRows, Inputs
-from abnet.labels import Labels
+from abnet.model.calibration import Calibration
 from abnet.model.card import Card
+from abnet.model.predictors.predictor import Predictor, shares_of
 from abnet.model.records import as_columns
-from abnet.predictors.predictor import Predictor, shares_of
-from abnet.preparation import Preparation, as_preparation
-from abnet.words import confidence, number_of, percent_up
+from abnet.tables.labels import Labels
+from abnet.tables.preparation import Preparation, as_preparation
+from abnet.utils.coded_rows import CodedRows, Inputs
+from abnet.utils.wording import confidence, number_of, percent_up
 
 if TYPE_CHECKING:
     from abnet.explanation.row_explanation import Explanation
@@ -50,7 +50,7 @@ class Model:
 
     Examples
     --------
-    >>> from abnet.predictors.compact import Compact
+    >>> from abnet.model.predictors.compact import Compact
     >>> table = Compact(np.array([[[2.0, 1.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]]))
     >>> model = Model(table, labels=["no", "yes"])
     >>> model.predict([[1.0, 2.0], [-1.0, 0.5]])

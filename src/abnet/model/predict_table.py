@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any, Literal, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.atomic import atomic_path
 from abnet.certificates.decision import ARGMAX, Decision
-from abnet.errors import Parameter, ParameterError
 from abnet.model.model import Model
+from abnet.model.predictors.kinds import kind_of
 from abnet.model.table_rows import ModelOrPath, as_model, frames_of, prepared, unused_columns
-from abnet.predictors.kinds import kind_of
-from abnet.preparation.unseen import Unseen, merge, refuse_unseen
 from abnet.tables.cells import TableError, listed
 from abnet.tables.frames import Table, as_table
 from abnet.tables.named_columns import check_named
-from abnet.threads import cores
-from abnet.words import number_of
+from abnet.tables.unseen import Unseen, merge, refuse_unseen
+from abnet.utils.atomic import atomic_path
+from abnet.utils.errors import Parameter, ParameterError
+from abnet.utils.threads import cores
+from abnet.utils.wording import number_of
 
 if TYPE_CHECKING:
     import polars
@@ -131,7 +131,7 @@ def predict_table(
 
     Examples
     --------
-    >>> from abnet.predictors.compact import Compact
+    >>> from abnet.model.predictors.compact import Compact
     >>> model = Model(Compact(np.array([[[2.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])), labels=["no", "yes"])
     >>> predict_table(model, {"x": [1.5, -2.0]}).frame["prediction"].to_list()
     ['yes', 'no']

@@ -11,9 +11,9 @@ from abnet.certificates.statement import Estimate
 from abnet.model.card import Card
 from abnet.model.file import load
 from abnet.model.model import Model
-from abnet.predictors.kinds import kind_of
-from abnet.preparation import preparation_to_dict
-from abnet.words import number_of
+from abnet.model.predictors.kinds import kind_of
+from abnet.tables.preparation import preparation_to_dict
+from abnet.utils.wording import number_of
 
 __all__ = ["InspectedFile", "inspect_file"]
 

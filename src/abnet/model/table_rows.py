@@ -4,13 +4,13 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from abnet.coded_rows import Inputs
 from abnet.model.file import load
 from abnet.model.model import FittedClassifier, Model, model_of
-from abnet.preparation.unseen import Unseen
 from abnet.tables.caller_rows import is_frame
 from abnet.tables.frames import Table
 from abnet.tables.reading import alike, as_polars, batches
+from abnet.tables.unseen import Unseen
+from abnet.utils.coded_rows import Inputs
 
 if TYPE_CHECKING:
     import polars

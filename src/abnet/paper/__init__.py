@@ -5,7 +5,7 @@ Names are loaded when they are first used.
 
 from typing import TYPE_CHECKING
 
-from abnet.lazy import lazy_names
+from abnet.utils.lazy import lazy_names
 
 if TYPE_CHECKING:
     from abnet.paper.datasets import Dataset, load, names

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.errors import MissingDataError, Parameter
 from abnet.paper.originals import SOURCES, cache_folder, find, places, read_checked, recall, remember
 from abnet.paper.readers import Parsed
+from abnet.utils.errors import MissingDataError, Parameter
 
 __all__ = [
     "Dataset",

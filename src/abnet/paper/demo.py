@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
-from abnet.atomic import atomic_path, check_writable
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.split import drawn_seed
-from abnet.errors import ParameterError
 from abnet.estimators.certified import CertifiedClassifier
 from abnet.estimators.compare import Contender, Parts, certified, judged, usual_models
 from abnet.estimators.table_parts import Labelled, take, two_random_parts
-from abnet.labels import Labels
 from abnet.paper.datasets import Dataset, UnknownDatasetError, load
-from abnet.plots import OKABE_ITO, label_panel, styled
-from abnet.progress import tell
 from abnet.report.page import write_report
+from abnet.tables.labels import Labels
+from abnet.utils.atomic import atomic_path, check_writable
+from abnet.utils.errors import ParameterError
+from abnet.utils.plots import OKABE_ITO, label_panel, styled
+from abnet.utils.progress import tell
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING, TypeAlias
 
-from abnet.plots import OKABE_ITO, label_panel, styled
+from abnet.utils.plots import OKABE_ITO, label_panel, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.aggregation import exact, pbgnet
-from abnet.bam import BAM
-from abnet.cube import corners
-from abnet.plots import OKABE_ITO, label_panel, styled
+from abnet.networks import exact, pbgnet
+from abnet.networks.bam import BAM
+from abnet.networks.cube import corners
+from abnet.utils.plots import OKABE_ITO, label_panel, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -301,20 +301,20 @@ def _compiled(output: Callable[..., Any]) -> Builder:
 def _stochastic(layers: Any, lifted: Any) -> Any:
     import jax
 
-    from abnet.aggregation import uniform
+    from abnet.networks import uniform
 
     return uniform.output(layers, lifted, jax.random.key(0), SAMPLES)
 
 
 def _compact(network: BAM, X: NDArray[np.float32]) -> Forward:
-    from abnet.predictors.compact import Compact
+    from abnet.model.predictors.compact import Compact
 
     predictor = Compact.from_networks([network])
     return lambda: predictor.scores(X)
 
 
 def _compact_stochastic(network: BAM, X: NDArray[np.float32]) -> Forward:
-    from abnet.predictors.uniform import Uniform
+    from abnet.model.predictors.uniform import Uniform
 
     predictor = Uniform.from_network(network, np.random.default_rng(0), n_samples=SAMPLES)
     return lambda: predictor.scores(X)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from abnet.paper.protocol import Result, Setting
 from abnet.paper.selection import Selected, by_cell, choose, deviation, mean
-from abnet.plots import OKABE_ITO, label_panel, styled
+from abnet.utils.plots import OKABE_ITO, label_panel, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

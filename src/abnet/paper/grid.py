@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TypeVar
 
-from abnet.errors import Parameter, ParameterError
 from abnet.paper.protocol import MODELS, Setting
+from abnet.utils.errors import Parameter, ParameterError
 
 __all__ = [
     "DATASETS",

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from abnet.atomic import atomic_path
 from abnet.paper.readers import (
     ADS_FILES,
     ADULT_COLUMNS,
@@ -27,6 +26,7 @@ from abnet.paper.readers import (
     parse_mnist,
     pixel_names,
 )
+from abnet.utils.atomic import atomic_path
 
 __all__ = [
     "SHA256",

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
-from abnet.errors import Parameter, ParameterError
 from abnet.paper import selection
 from abnet.paper.driver import sweep
 from abnet.paper.grid import DATASETS, REPETITIONS, fig4_grid, select, table1_grid
@@ -15,6 +14,7 @@ from abnet.paper.published_runs import read_runs, runs_to_csv
 from abnet.paper.results_folder import add_note, reproduced_rows, write_file
 from abnet.paper.store import RunStore
 from abnet.paper.table_one import TableComparison, compare, paper_table, select_rows, to_csv, to_markdown
+from abnet.utils.errors import Parameter, ParameterError
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -155,7 +155,7 @@ def variants(
     from abnet.paper.datasets import names as known_datasets
     from abnet.paper.protocol import VARIANTS
     from abnet.paper.variant_table import SIZES, variant_figure, variant_grid, variant_rows, variants_to_csv
-    from abnet.plots import save
+    from abnet.utils.plots import save
 
     chosen, sets = _known("names", names, VARIANTS), list(datasets or SIZES)
     _known("datasets", sets, known_datasets())
@@ -198,7 +198,7 @@ def fig4(
 ) -> Reproduced[list["DepthPoint"]]:
     """Train the missing runs of Figure 4, bound and test error by depth on mnistLH; parameters as for `table1`."""
     from abnet.paper.figure4 import depth_figure, depth_points, depth_to_csv
-    from abnet.plots import save
+    from abnet.utils.plots import save
 
     settings = select(fig4_grid(), models=models, widths=widths, repetitions=repetitions)
     failures: dict[str, str] = {}
@@ -246,7 +246,7 @@ def fig2(
     """
     from abnet.paper import figure2
     from abnet.paper.datasets import load
-    from abnet.plots import save
+    from abnet.utils.plots import save
 
     if not train and output_dir is None:
         raise ParameterError(
@@ -284,11 +284,11 @@ def fig3(*, random_state: int = 0, output_dir: StrPath = "results") -> Reproduce
     """
     import numpy as np
 
-    from abnet.aggregation import region_values
     from abnet.estimators.abnet import ABNetClassifier
-    from abnet.explanation.plane import regions_figure
+    from abnet.networks import region_values
     from abnet.paper.datasets import load
-    from abnet.plots import save
+    from abnet.paper.figure3 import regions_figure
+    from abnet.utils.plots import save
 
     circles, folder = load("circles"), Path(output_dir)
     clf = ABNetClassifier((2, 2), prior="init", learning_rate_init=0.1, max_iter=200, random_state=random_state)
@@ -375,9 +375,9 @@ def multiclass(
     data_dir, output_dir, verbose
         As for `table1`.
     """
-    from abnet.estimators.progress import training_bar
     from abnet.paper.datasets import mnist_digits
     from abnet.paper.ten_digits import RECIPES, measure_digits, read_digits, results_to_csv
+    from abnet.training.progress_bar import training_bar
 
     folder = Path(output_dir)
     path = folder / "multiclass.csv"

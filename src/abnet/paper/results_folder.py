@@ -8,9 +8,9 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from abnet.atomic import atomic_path
 from abnet.paper.protocol import NUMERICS_VERSION
 from abnet.paper.table_one import Row, agreement_text, compare, paper_table, read_csv, to_markdown
+from abnet.utils.atomic import atomic_path
 
 __all__ = ["add_note", "renew_page", "reproduced_rows", "with_part", "write_file"]
 

@@ -13,15 +13,15 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.aggregation import Aggregation, Exact, PBGNet, SampledPBGNet, Uniform, exact
-from abnet.bam import BAM
-from abnet.baselines import BNN, EBP, BinaryConnect
 from abnet.bounds import catoni_bound
 from abnet.certificates.fingerprint import fingerprint as fingerprint_of
+from abnet.networks import Aggregation, Exact, PBGNet, SampledPBGNet, Uniform, exact
+from abnet.networks.bam import BAM
+from abnet.networks.posterior import Posterior
 from abnet.paper.datasets import load
 from abnet.paper.grid import SettingGroup
+from abnet.paper.methods import BNN, EBP, BinaryConnect
 from abnet.paper.protocol import Protocol, Result, Setting, protocol_of
-from abnet.posterior import Posterior
 from abnet.training.compilation import compilation_cache
 from abnet.training.loop import Limits, Rows, Run, Span, open_runs, outputs, pad_rows
 from abnet.training.objective import Objective

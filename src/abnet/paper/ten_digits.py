@@ -120,15 +120,15 @@ def measure_digits(
     report : callable, optional
         Called after each epoch with a stage's name, the epoch, the number of epochs and the best loss.
     """
-    from abnet.aggregation import Ancestral
     from abnet.certificates.certify import Terms, certify
-    from abnet.codebook import code_words
-    from abnet.estimators.deployment import deploy
-    from abnet.estimators.learned import BoundRows
     from abnet.estimators.observing import observe_posterior
     from abnet.estimators.posterior_losses import mean_risks
-    from abnet.estimators.streams import seeds
-    from abnet.posterior import Posterior
+    from abnet.model.deployment import deploy
+    from abnet.networks import Ancestral
+    from abnet.networks.codebook import code_words
+    from abnet.networks.posterior import Posterior
+    from abnet.training.learned import BoundRows
+    from abnet.training.seeds import seeds
 
     begin = time.perf_counter()
     split_rng, _, train_rng, draw_rng, path_rng, test_rng = seeds(random_state, 6)
@@ -163,8 +163,8 @@ def measure_digits(
 def _learned(
     recipe: DigitsRecipe, images: NDArray[np.float32], digits: NDArray[np.intp], rng: np.random.Generator, report: Any
 ) -> Any:
-    from abnet.aggregation.ancestral import Ancestral
-    from abnet.aggregation.exact import lift
+    from abnet.networks.ancestral import Ancestral
+    from abnet.networks.exact import lift
     from abnet.paper.images import shifted
     from abnet.training.compilation import compilation_cache
     from abnet.training.members import MixturePlan, learn_members

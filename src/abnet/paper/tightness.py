@@ -59,7 +59,7 @@ The recipe of mnist49 (cells, directions, root, width, fraction) was chosen on o
 PREPARATIONS: dict[str, str] = {
     "none": "unscaled rows",
     "standardise": "columns scaled on the first part",
-    "thermometer": "thermometer codes with thresholds from the first part (`abnet.preparation.transformers`)",
+    "thermometer": "thermometer codes with thresholds from the first part (`abnet.tables.preparation.transformers`)",
     "upright": "the fixed map `abnet.paper.images.deskew`",
     "gradients": "the fixed maps `deskew`, then `oriented_gradients`, of `abnet.paper.images`",
 }
@@ -140,7 +140,7 @@ def preprocessor_of(preparation: str) -> Any:
     """The preprocessor that the classifier fits on its first part, or None."""
     from sklearn.preprocessing import StandardScaler
 
-    from abnet.preparation.transformers import ThermometerCodes
+    from abnet.tables.preparation.transformers import ThermometerCodes
 
     makers = {"standardise": StandardScaler, "thermometer": ThermometerCodes}
     return makers[preparation]() if preparation in makers else None

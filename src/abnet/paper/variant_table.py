@@ -15,7 +15,7 @@ from abnet.paper.grid import REPETITIONS
 from abnet.paper.protocol import VARIANTS, Result, Setting
 from abnet.paper.selection import by_cell, choose, deviation, mean
 from abnet.paper.table_one import TABLE_DATASETS, Row
-from abnet.plots import OKABE_ITO, label_panel, styled
+from abnet.utils.plots import OKABE_ITO, label_panel, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

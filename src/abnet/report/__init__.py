@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from abnet.lazy import lazy_names
+from abnet.utils.lazy import lazy_names
 
 if TYPE_CHECKING:
     from abnet.report.page import write_report

@@ -8,12 +8,12 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from abnet.model.model import Model
-from abnet.preparation.columns import Column, DateColumn, NumericColumn, TextColumn
-from abnet.preparation.preparation import Preparation, Unprepared
-from abnet.preparation.scalers import MinMaxMap, StandardMap
 from abnet.report.markup import rendered, short, table
+from abnet.tables.columns import Column, DateColumn, NumericColumn, TextColumn
 from abnet.tables.notes import named_option, sentence
-from abnet.words import number_of
+from abnet.tables.preparation.preparation import Preparation, Unprepared
+from abnet.tables.preparation.scalers import MinMaxMap, StandardMap
+from abnet.utils.wording import number_of
 
 __all__ = ["columns_section", "form_fields", "medoid"]
 

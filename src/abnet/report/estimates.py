@@ -9,11 +9,11 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from abnet.model.model import Model
-from abnet.natural_order import natural_order
 from abnet.report.markup import drawn, rendered, short, table
 from abnet.report.measures import RowMeasures
 from abnet.report.svg import Series, chart
-from abnet.words import number_of, percent
+from abnet.utils.natural_order import natural_order
+from abnet.utils.wording import number_of, percent
 
 __all__ = ["estimates_section", "fitted_warning"]
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from abnet.templates import templates
+from abnet.utils.templates import templates
 
 __all__ = ["drawn", "rendered", "short", "table", "typeset", "with_code"]
 

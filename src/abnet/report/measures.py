@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from abnet.bounds.clopper_pearson import clopper_pearson_bound, clopper_pearson_lower
 from abnet.certificates.decision import sureness
 from abnet.certificates.fitted_rows import FittedRows
-from abnet.decisions.measures import calibration_error, log_loss
-from abnet.decisions.training_rows import filter_of, label_marks
-from abnet.labels import winners
+from abnet.certificates.measures import calibration_error, log_loss
+from abnet.certificates.training_rows import filter_of, label_marks
 from abnet.model.model import Model
+from abnet.tables.labels import winners
 
 __all__ = [
     "CalibrationBin",
@@ -71,7 +71,8 @@ class RowMeasures:
         Rows of each true class, by answer; a last row for labels that the model does not know, a last column for rows
         without an answer.
     log_loss, calibration_error : float or None
-        Of the probabilities, where there are any (`abnet.decisions.measures`); the first over rows with a known label.
+        Of the probabilities, where there are any (`abnet.certificates.measures`); the first over rows with a known
+        label.
     bins : tuple of CalibrationBin
         Of the second class's probability, or with several classes of the answer's.
     coverage, risk : tuples of float
@@ -142,7 +143,7 @@ def measure_rows(model: Model, prepared: NDArray[Any], codes: NDArray[np.intp]) 
 
     Examples
     --------
-    >>> from abnet.predictors.compact import Compact
+    >>> from abnet.model.predictors.compact import Compact
     >>> model = Model(Compact(np.array([[[4.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> found = measure_rows(model, np.array([[-1.0], [1.0], [2.0], [-3.0]]), np.array([0, 1, 1, 1])).measures
     >>> found.errors, found.confusion.tolist(), found.risk[-1]

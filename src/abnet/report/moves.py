@@ -16,7 +16,7 @@ from abnet.report.markup import rendered, short, table, typeset
 from abnet.report.measures import LOCATED, GivenRows
 from abnet.report.rows_drawn import dependences, swarms
 from abnet.report.svg import Bar, bar_chart
-from abnet.words import number_of, percent
+from abnet.utils.wording import number_of, percent
 
 __all__ = ["direction_text", "moves_of", "moves_section", "page_plan"]
 
@@ -148,13 +148,10 @@ def _regions(model: Model, found: ModelExplanation, *, given: bool) -> dict[str,
         lines.append([f"{region.member + 1}", word, percent(region.probability), f"{short(names[best])} ({sure})"])
     source = "the rows given" if given else "the rows that the model keeps"
     caption = f"Regions that hold most of {source}: averaged over {number_of(found.n_located, 'row')}"
-    orders = found.variance_by_order() if found.spectra else np.zeros(0)
-    alone = "" if not len(orders) else f" Single neurons account for {percent(float(orders[0]))} of the variance of H"
-    alone += "" if len(orders) < 2 else f", pairs for {percent(float(orders[1]))}"
     mean = ", averaged over the networks," if any(region.member for region in found.regions.listed) else ""
     return {
         "words": "The neurons of a network’s first layer, each + or −, divide the rows into regions. The network has "
-        f"one expected answer H for each region, and its vote is their mean.{alone}{'.' * bool(alone)} "
+        f"one expected answer H for each region, and its vote is their mean. "
         f"{percent(found.regions.other_probability)} of the rows{mean} fall in "
         f"{number_of(found.regions.others, 'other region')}.",
         "table": table(["network", "neurons", "rows in it", "expected answer"], lines, left=2, caption=caption),

@@ -16,14 +16,9 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from abnet import __version__
-from abnet.atomic import atomic_path
-from abnet.coded_rows import dense
 from abnet.explanation.background import ExplanationPlan
 from abnet.export.js_model import js_library, js_record, script_json
-from abnet.labels import Labels
 from abnet.model.model import FittedClassifier, Model, model_of
-from abnet.natural_order import natural_order
-from abnet.progress import tell
 from abnet.report.columns import columns_section, form_fields, medoid
 from abnet.report.estimates import estimates_section
 from abnet.report.learning import learning_section
@@ -33,6 +28,11 @@ from abnet.report.moves import moves_of, moves_section, page_plan
 from abnet.report.promise import Peer, peers_of, promise_section
 from abnet.report.repeat import repeat_section
 from abnet.report.summary import About, about_rows, summary_section
+from abnet.tables.labels import Labels
+from abnet.utils.atomic import atomic_path
+from abnet.utils.coded_rows import dense
+from abnet.utils.natural_order import natural_order
+from abnet.utils.progress import tell
 
 __all__ = ["report_page", "write_report"]
 
@@ -86,7 +86,7 @@ def write_report(
     Examples
     --------
     >>> import tempfile
-    >>> from abnet.predictors.compact import Compact
+    >>> from abnet.model.predictors.compact import Compact
     >>> net = Model(Compact(np.array([[[2.0, 1.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> page = write_report(net, Path(tempfile.mkdtemp()) / "report.html", [[1.0, 0.0], [-1.0, 2.0]], [1, -1])
     >>> "<h1>" in page.read_text(encoding="utf-8")

@@ -11,8 +11,8 @@ from abnet.certificates.certificate import Certificate, ClassBounds
 from abnet.certificates.sentences import said
 from abnet.certificates.sentences import table as certificate_table
 from abnet.model.model import Model
-from abnet.natural_order import natural_order
 from abnet.report.markup import rendered, table, with_code
+from abnet.utils.natural_order import natural_order
 
 __all__ = ["Peer", "better_peers", "peers_of", "promise_section", "weak_classes"]
 

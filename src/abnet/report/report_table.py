@@ -10,14 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.atomic import atomic_path
-from abnet.coded_rows import dense
-from abnet.decisions.labelled_table import target_of
-from abnet.decisions.training_rows import filter_of, label_marks
+from abnet.certificates.labelled_table import target_of
+from abnet.certificates.training_rows import filter_of, label_marks
 from abnet.model.model import Model
 from abnet.model.table_rows import ModelOrPath, as_model, frames_of, prepared
-from abnet.preparation.unseen import Unseen, merge
-from abnet.progress import tell
 from abnet.report.measures import LOCATED, GivenRows, measure_scores
 from abnet.report.page import report_page
 from abnet.report.promise import Peer, peers_of
@@ -26,6 +22,10 @@ from abnet.tables import TableError
 from abnet.tables.frames import Table, as_table
 from abnet.tables.named_columns import check_named, label_text
 from abnet.tables.target import true_labels
+from abnet.tables.unseen import Unseen, merge
+from abnet.utils.atomic import atomic_path
+from abnet.utils.coded_rows import dense
+from abnet.utils.progress import tell
 
 __all__ = ["ReportedTable", "report_table"]
 

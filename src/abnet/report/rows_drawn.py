@@ -13,7 +13,7 @@ from abnet.explanation.row_explanation import Unit, amount
 from abnet.report.date_ticks import date_ticks
 from abnet.report.markup import drawn, short, typeset
 from abnet.report.svg import Bar, Series, bar_chart, chart, nice_ticks
-from abnet.words import number_of
+from abnet.utils.wording import number_of
 
 __all__ = ["dependences", "swarms"]
 

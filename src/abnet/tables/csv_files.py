@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from abnet.tables.cells import TableError
 from abnet.tables.headers import UNNAMED, Header, separator_of
 from abnet.tables.notes import NoteWarning
-from abnet.words import number_of
+from abnet.utils.wording import number_of
 
 if TYPE_CHECKING:
     import polars

@@ -4,10 +4,10 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from abnet.errors import Parameter, ParameterError
 from abnet.tables.cells import UnknownColumnError, is_blank, listed, to_number, to_text
 from abnet.tables.frames import Table
-from abnet.words import number_of
+from abnet.utils.errors import Parameter, ParameterError
+from abnet.utils.wording import number_of
 
 __all__ = ["NamedColumnError", "cell_texts", "check_named", "label_text", "without_group"]
 

@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 import msgspec
 
-from abnet.errors import Parameter
 from abnet.tables.cells import listed, quoted
-from abnet.words import number_of
+from abnet.utils.errors import Parameter
+from abnet.utils.wording import number_of
 
 __all__ = [
     "KINDS",

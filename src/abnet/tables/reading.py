@@ -259,7 +259,7 @@ def read_table(path: str | os.PathLike[str]) -> "polars.DataFrame":
     """Read a whole table.
 
     Columns of CSV and TSV files (plain or gzipped) are text, cell for cell as in the file; what they mean is decided
-    by `abnet.preparation.TablePreparation` and stored with the model. Columns of Parquet files keep their types.
+    by `abnet.tables.preparation.TablePreparation` and stored with the model. Columns of Parquet files keep their types.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.bam import BAM
+from abnet.networks.bam import BAM
 
 __all__ = ["STREAMED", "Centring"]
 

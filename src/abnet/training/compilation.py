@@ -16,8 +16,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import jax
 
-from abnet.cache import cache_folder
 from abnet.training.loop import Learner, one_epoch
+from abnet.utils.cache import cache_folder
 
 __all__ = ["Hinted", "compilation_cache", "compiled_epoch", "epoch"]
 
@@ -35,7 +35,7 @@ class Hinted(Protocol):
         """Whether XLA may use its kernel library, which is slow for sums over tables."""
 
 
-STATIC = ("learners", "batch_size", "mesh", "seen")
+STATIC = ("learners", "batch_size", "seen")
 """Arguments of an epoch that are compiled in."""
 
 epoch = jax.jit(one_epoch, static_argnames=STATIC)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from abnet.cube import namespace
+from abnet.networks.cube import namespace
 
 __all__ = ["flattened", "unflattened"]
 

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple, Protocol
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from numpy.typing import NDArray
 
 from abnet.training.padding import bucket, padded
@@ -158,7 +157,6 @@ def one_epoch(
     limits: Limits,
     *,
     batch_size: int,
-    mesh: Mesh | None = None,
     seen: bool = False,
 ) -> tuple[Run, ...]:
     """One pass over the training rows in the given order, then an evaluation of the watched rows.
@@ -171,8 +169,6 @@ def one_epoch(
         Row numbers of the training rows, shuffled; entries from `count` on are ignored.
     watch : Span
         The watched rows.
-    mesh : Mesh, optional
-        Devices that share the work on each minibatch (`abnet.training.runner.batch_mesh`).
     seen : bool
         Whether to monitor the outputs of the training pass itself, each computed before the step of its minibatch, with
         the divergence after the last step. This saves a second pass, which takes a third of the time of the first.
@@ -181,7 +177,7 @@ def one_epoch(
 
     def body(i: Any, carry: Any) -> Any:
         states, outputs = carry
-        index = _split_rows(mesh, jax.lax.dynamic_slice_in_dim(order, i * batch_size, batch_size))
+        index = jax.lax.dynamic_slice_in_dim(order, i * batch_size, batch_size)
         real = i * batch_size + jnp.arange(batch_size) < count
         inputs, targets = rows.inputs[index], rows.targets[index]
         weights = jnp.where(real, rows.weights[index], 0)
@@ -215,21 +211,7 @@ def one_epoch(
             else look()
         )
         closed.append(jax.vmap(partial(_close_epoch, limits=limits))(run, state, values))
-    return _whole(mesh, tuple(closed))
-
-
-def _split_rows(mesh: Mesh | None, array: Any) -> Any:
-    """The array's first axis split among the devices."""
-    return array if mesh is None else _constrain(mesh, PartitionSpec("rows"), array)
-
-
-def _whole(mesh: Mesh | None, tree: Any) -> Any:
-    """All of every array on each device."""
-    return tree if mesh is None else jax.tree.map(lambda leaf: _constrain(mesh, PartitionSpec(), leaf), tree)
-
-
-def _constrain(mesh: Mesh, spec: PartitionSpec, array: Any) -> Any:
-    return jax.lax.with_sharding_constraint(array, NamedSharding(mesh, spec))
+    return tuple(closed)
 
 
 def _close_epoch(run: Run, state: Any, value: Any, *, limits: Limits) -> Run:

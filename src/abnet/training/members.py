@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.bam import BAM
-from abnet.posterior import Posterior
-from abnet.progress import tell
+from abnet.networks.bam import BAM
+from abnet.networks.posterior import Posterior
 from abnet.training.centring import STREAMED, Centring
 from abnet.training.loop import Limits, Span, open_runs, pad_rows
 from abnet.training.objective import Objective
 from abnet.training.padding import bucket
 from abnet.training.posterior_learner import PosteriorLearner, start
 from abnet.training.runner import NEVER, Report, best_of, new_keys, run_stage, stack
+from abnet.utils.progress import tell
 
 __all__ = ["MixtureOutcome", "MixturePlan", "compile_members", "learn_members", "random_members"]
 
@@ -162,7 +162,7 @@ def learn_members(
 def compile_members(learner: PosteriorLearner, n_rows: int, batch_size: int) -> None:
     """Compile the program of `learn_members` for this number of rows in advance, by evaluating rows of zeros.
 
-    Compilation takes seconds on a new machine. `abnet.estimators.mixture_learning` calls this while the teachers are
+    Compilation takes seconds on a new machine. `abnet.training.mixture_learning` calls this while the teachers are
     trained. It has no other effect, and does nothing if the program is already compiled.
     """
     padded = _padded(learner)

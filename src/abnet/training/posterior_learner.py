@@ -12,12 +12,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from abnet.aggregation.exact import Exact
-from abnet.aggregation.protocol import Aggregation, linear_loss
 from abnet.bounds.catoni import catoni_objective
-from abnet.codebook import code_words, decode_table
-from abnet.jax_helpers import ADAM
-from abnet.posterior import Posterior, mean_of_members, register_with_jax
+from abnet.networks.codebook import code_words, decode_table
+from abnet.networks.exact import Exact
+from abnet.networks.jax_helpers import ADAM
+from abnet.networks.posterior import Posterior, mean_of_members, register_with_jax
+from abnet.networks.protocol import Aggregation, linear_loss
 from abnet.training.flat_parameters import flattened, unflattened
 from abnet.training.objective import Objective, counted, log_loss, weighted_mean
 

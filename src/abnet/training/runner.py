@@ -1,17 +1,13 @@
 """Run a stage of training: shuffle, dispatch compiled epochs, report progress, stop.
 
-Runs of one learner form a `Stack`: they are trained in one program and may leave it when they stop. The program is the
-same on one device and on many: examples and weights are on all devices, minibatches are split among them, and JAX's
-compiler adds the exchange of gradients. With `jax.distributed` the devices may belong to several processes.
+Runs of one learner form a `Stack`: they are trained in one program and may leave it when they stop.
 """
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from numpy.typing import NDArray
 
 from abnet.training.compilation import compiled_epoch
@@ -22,7 +18,6 @@ __all__ = [
     "Report",
     "Stack",
     "StageOutcome",
-    "batch_mesh",
     "best_of",
     "leave_out_finished",
     "new_keys",
@@ -143,8 +138,7 @@ def run_stage(
     """
     # One spare batch, so that the last slice of the order is never shifted.
     order = np.zeros(rows.targets.shape[0] + batch_size, np.int32)
-    mesh = batch_mesh(batch_size)
-    rows, runs = _replicate(mesh, (rows, runs))
+    rows, runs = _placed((rows, runs))
     limits = Limits(*(np.asarray(v, np.float32 if isinstance(v, float) else np.int32) for v in limits))
     span, count = Span(np.int32(watch.first), np.int32(watch.size)), np.int32(train.size)
     stacks = [Stack(learner, run) for learner, run in zip(learners, runs, strict=True)]
@@ -155,9 +149,7 @@ def run_stage(
             live = [stack for stack in stacks if stack.places.size]
             order[: train.size] = train.first + rng.permutation(train.size)
             names, now = tuple(stack.learner for stack in live), tuple(stack.run for stack in live)
-            done = compiled_epoch(names)(
-                names, now, rows, order, count, span, limits, batch_size=batch_size, mesh=mesh, seen=seen
-            )
+            done = compiled_epoch(names)(names, now, rows, order, count, span, limits, batch_size=batch_size, seen=seen)
             # An interrupt here leaves the epoch before; and the order must not change while it is read.
             jax.block_until_ready(done)
             for stack, run in zip(live, done, strict=True):
@@ -177,36 +169,10 @@ def best_of(run: Run, index: int = 0) -> Any:
     return jax.tree.map(lambda leaf: np.asarray(leaf)[index], run.best)
 
 
-def batch_mesh(batch_size: int) -> Mesh | None:
-    """A mesh of all devices, or None if there is only one, or if the batch size is not a multiple of their number."""
-    devices = jax.devices()
-    if len(devices) == 1 or batch_size % len(devices):
-        return None
-    return Mesh(np.array(devices), ("rows",))
-
-
-def _replicate(mesh: Mesh | None, tree: Any) -> Any:
-    """Arrays of the host on all devices of the mesh, or on the one that JAX takes."""
-    if mesh is None:
-        return _placed(tree)
-    sharding = NamedSharding(mesh, PartitionSpec())
-    if jax.process_count() == 1:
-        return jax.device_put(tree, sharding)
-    return jax.tree.map(lambda leaf: _from_every_process(sharding, leaf), tree)
-
-
 def _placed(tree: Any) -> Any:
     """Arrays bound to the device that JAX takes, as an epoch leaves them: else its second call would compile again."""
     (device,) = jax.device_put(0).devices()
     return jax.device_put(tree, device)
-
-
-def _from_every_process(sharding: NamedSharding, leaf: Any) -> Any:
-    """One array across processes, all of which hold the same values; keys have no NumPy form of their own."""
-    if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
-        return jax.random.wrap_key_data(_from_every_process(sharding, jax.random.key_data(leaf)))
-    values = np.asarray(leaf)
-    return jax.make_array_from_process_local_data(sharding, values, values.shape)
 
 
 def stack(states: list[Any]) -> Any:

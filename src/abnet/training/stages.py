@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.aggregation.exact import lift_into
-from abnet.posterior import Posterior
+from abnet.networks.exact import lift_into
+from abnet.networks.posterior import Posterior
 from abnet.training.loop import Limits, Rows, Span, open_runs, pad_rows
 from abnet.training.objective import Objective
 from abnet.training.padding import bucket

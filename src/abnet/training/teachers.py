@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from abnet.groups import number_groups
-from abnet.progress import tell
-from abnet.threads import cores, mapped
 from abnet.training.pooling import pool_weights, pooled
-from abnet.words import whole_percents
+from abnet.utils.groups import number_groups
+from abnet.utils.progress import tell
+from abnet.utils.threads import cores, mapped
+from abnet.utils.wording import whole_percents
 
 __all__ = [
     "TEACHERS",

@@ -12,8 +12,8 @@ import pytest
 from scipy.stats import norm
 
 from abnet import fit_table
-from abnet.aggregation.exact import lift
 from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall
+from abnet.networks.exact import lift
 from abnet.paper import runs
 from abnet.paper.grid import SettingGroup
 from abnet.paper.protocol import Setting, Variant, protocol_of

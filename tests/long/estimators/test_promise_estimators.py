@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from abnet.estimators.search import ABNetSearch
-from abnet.predictors.compact import Compact
+from abnet.model.predictors.compact import Compact
 from estimators.worlds import (
     KINDS,
     MIXTURES,

@@ -24,7 +24,7 @@ SETTINGS: dict[tuple[int, ...], dict[str, Any]] = {
     ("hidden", "error", "certificate"), [((100,), 0.020, 0.026), ((100, 100), 0.026, 0.033)], ids=["100", "100-100"]
 )
 def test_error_and_gibbs_certificate(hidden: tuple[int, ...], error: float, certificate: float) -> None:
-    data = abnet.data.load("mnistLH")
+    data = abnet.paper.load("mnistLH")
     errors, promises = [], []
     for seed in range(3):
         X, X_test, y, y_test = train_test_split(data.X, data.y, test_size=0.25, random_state=seed)
@@ -44,7 +44,7 @@ def test_error_and_gibbs_certificate(hidden: tuple[int, ...], error: float, cert
 PROGRAM = """
 from pathlib import Path
 import abnet
-data = abnet.data.load("mnistLH")
+data = abnet.paper.load("mnistLH")
 clf = abnet.ABNetClassifier((1000, 1000), aggregation="ancestral", max_iter=2, random_state=0)
 clf.fit(data.X[:52_500], data.y[:52_500])
 assert clf.certificate_ is not None

@@ -1,0 +1,155 @@
+"""`certify`: a certificate for any fitted classifier, from rows held out from its training and selection."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from abnet.certificates import certify as certificates
+from abnet.certificates.certificate import Certificate
+from abnet.certificates.certify import Terms
+from abnet.certificates.evidence import observe
+from abnet.certificates.grouped_rows import check_groups
+from abnet.certificates.outside import AnyModel, Judged, judge_model
+from abnet.certificates.split import RandomState, bet_keys, drawn_seed, row_hashes, row_order
+from abnet.certificates.statement import Estimate
+from abnet.certificates.training_rows import estimate_error, find_fitted, refuse_fitted
+from abnet.tables.caller_rows import take_column
+
+__all__ = ["certify", "certify_judged", "confusion_of"]
+
+
+def certify(
+    model: AnyModel,
+    X: Any,
+    y: ArrayLike,
+    *,
+    delta: float = 0.05,
+    n_candidates: int = 1,
+    groups: ArrayLike | str | None = None,
+    by: ArrayLike | str | None = None,
+    allow_training_rows: bool = False,
+    random_state: RandomState = None,
+) -> Certificate | Estimate:
+    """Certify any fitted classifier on a test set.
+
+    Counts the errors on rows held out from training and selection, and bounds the error rate by Clopper-Pearson. An
+    exception, a missing answer and a label that the model does not know count as errors. The prediction for a row must
+    not depend on the other rows of a batch; this is tested on about 20 rows.
+
+    Parameters
+    ----------
+    model : object with ``predict``, or callable
+        Maps rows to labels.
+    X : array, sparse matrix, frame or list (n rows)
+    y : array-like (n,)
+        Labels.
+    delta : float
+        Maximum probability that the certificate is false.
+    n_candidates : int
+        Number K of models among which you choose with these rows.
+    groups : array-like (n,) or str, optional
+        Group of each row, such as a patient, or the frame's column with the groups. The bound is then about the error
+        rate on a new group, averaged over its rows. No row of these groups may have been used to train or select the
+        model.
+    by : array-like (n,) or str, optional
+        Population of each row, or the frame's column with the populations. Each population gets a bound, and these
+        bounds hold jointly.
+    allow_training_rows : bool
+        Whether to accept training rows of an abnet model; the result is then an estimate without a guarantee. By
+        default they raise an error (`abnet.certificates.fitted_rows.FittedRows` explains how they are detected).
+    random_state : int, optional
+        Seed for the order in which the betting bound reads the groups; drawn anew by default. Trying several seeds is
+        choosing among candidates.
+
+    Returns
+    -------
+    Certificate
+        With ``vote_error_bound`` for all rows and ``per_class``, or, with `groups`, for a new group; `Estimate` with
+        `allow_training_rows`. Both have ``describe()``, ``to_dict()`` and ``save(path)``.
+
+    Raises
+    ------
+    TrainingRowsError
+        A ValueError: the model was fitted on more of the rows than chance explains. Its training rows count, and the
+        bound rows of its fit if they were used to choose among models or to find a decision.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> tree = DecisionTreeClassifier(random_state=0).fit(X[:300], y[:300])
+    >>> certificate = certify(tree, X[300:], y[300:])
+    >>> sum(certificate.facts.class_errors), certificate.facts.n_rows, round(certificate.vote_error_bound, 3)
+    (29, 269, 0.144)
+    """
+    if groups is not None and by is not None:
+        raise ValueError("pass groups or by, not both: there is no bound for populations of groups.")
+    columns: dict[str, Any] = {"groups": take_column(X, groups), "by": take_column(X, by)}
+    seen = find_fitted(model, X, y)
+    if allow_training_rows:
+        if groups is not None or by is not None:
+            raise ValueError("an estimate is about all rows: leave out groups and by.")
+        return estimate_error(judge_model(model, X, y).wrong, seen)
+    refuse_fitted(seen)
+    if groups is None:
+        check_groups(model, X, "groups")
+    judged = judge_model(model, X, y)
+    order = row_order(row_hashes(X, y), drawn_seed(random_state), columns["groups"])
+    return certify_judged(judged, Terms(delta=delta, n_candidates=n_candidates, source="test set"), order, **columns)
+
+
+def certify_judged(
+    judged: Judged,
+    terms: Terms,
+    order: NDArray[np.intp],
+    *,
+    groups: ArrayLike | None = None,
+    by: ArrayLike | None = None,
+) -> Certificate:
+    """`certify` for given answers.
+
+    Parameters
+    ----------
+    judged : Judged
+    terms : Terms
+    order : int array (n,)
+        The order in which the betting bound reads the groups (`abnet.certificates.split.row_order`).
+    groups, by
+        As for `certify`.
+
+    Examples
+    --------
+    >>> from abnet.certificates.outside import judge_answers
+    >>> judged = judge_answers([0, 1] * 50, [0] * 100)
+    >>> round(certify_judged(judged, Terms(source="test set"), np.arange(100)).vote_error_bound, 3)
+    0.586
+    """
+    seen = observe(judged.answers, judged.truth, judged.names, groups=groups, populations=by, keys=bet_keys(order))
+    return certificates.certify(seen, terms)
+
+
+def confusion_of(judged: Judged, terms: Terms, *, others: bool = True) -> Certificate:
+    """Confusion matrix, with limits on every rate that hold jointly.
+
+    Parameters
+    ----------
+    judged : Judged
+    terms : Terms
+    others : bool
+        Whether the model may give answers other than these labels, or no answer. If not, the limits are tighter.
+
+    Examples
+    --------
+    >>> from abnet.certificates.outside import judge_answers
+    >>> print(confusion_of(judge_answers([0, 1] * 50, [0] * 100), Terms(source="test set")))  # doctest: +ELLIPSIS
+    class                   0                1    other or none
+    0      50 (89.6% to 100%)  0 (0% to 10.4%)  0 (0% to 10.4%)
+    1      50 (89.6% to 100%)  0 (0% to 10.4%)  0 (0% to 10.4%)
+    ...
+    """
+    seen = observe(judged.answers, judged.truth, judged.names)
+    return Certificate(
+        statements=tuple(certificates.rates(seen, terms, others=others)), facts=certificates.facts_of(seen, terms)
+    )

@@ -1,0 +1,279 @@
+"""`certify_table` and `certify_predictions`: certificates from the labelled rows of a table."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from abnet.certificates.certificate import Certificate
+from abnet.certificates.certify import Terms
+from abnet.certificates.certify_model import certify_judged, confusion_of
+from abnet.certificates.decided import about_the_decision
+from abnet.certificates.decision import ARGMAX
+from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall
+from abnet.certificates.labelled_table import JudgedTable, judge_model_rows, judge_predictions
+from abnet.certificates.outside import Judged
+from abnet.certificates.scores import certify_scores
+from abnet.certificates.split import drawn_seed, row_hashes, row_order
+from abnet.certificates.statement import Estimate
+from abnet.certificates.training_rows import estimate_error, refuse_fitted
+from abnet.model.table_rows import ModelOrPath, as_model
+from abnet.tables.named_columns import label_text
+from abnet.utils.errors import Parameter, ParameterError
+from abnet.utils.parameters import check_fraction, check_positive
+
+__all__ = ["CertifiedTable", "certify_predictions", "certify_table"]
+
+
+@dataclass(frozen=True)
+class CertifiedTable:
+    """A certificate, or an estimate, with the rows from which it was computed.
+
+    Attributes
+    ----------
+    made : Certificate or Estimate
+    unlabelled : int
+        Number of rows without a label, which are left out.
+    fitted_rows : int or None
+        Number of rows with the same values and label as training rows; None if the model does not store its training
+        rows' filter.
+    notes : tuple of str
+    judged : Judged
+        Labels and answers of the rows.
+    terms : Terms
+    """
+
+    made: Certificate | Estimate
+    unlabelled: int
+    fitted_rows: int | None
+    notes: tuple[str, ...]
+    judged: Judged = field(repr=False)
+    terms: Terms = field(repr=False)
+    ours: bool = field(default=False, repr=False)
+
+    @property
+    def kind(self) -> Literal["certificate", "estimate"]:
+        """What `made` is."""
+        return "certificate" if isinstance(self.made, Certificate) else "estimate"
+
+    def describe(self) -> str:
+        """Describe in plain English what is certified."""
+        return self.made.describe()
+
+    def confusion(self) -> Certificate:
+        """Confusion matrix, with limits that hold jointly; it is a statement separate from the certificate."""
+        # An abnet model answers with labels that it knows, unless it abstains; another model may return anything.
+        return confusion_of(self.judged, self.terms, others=not self.ours)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {self.kind: self.made.to_dict(), "unlabelled": self.unlabelled, "fitted_rows": self.fitted_rows}
+
+
+def certify_table(
+    model: ModelOrPath,
+    table: Any,
+    *,
+    truth: str | None = None,
+    by: str | None = None,
+    group: str | None = None,
+    goal: Goal | None = None,
+    aside: float = 0.3,
+    random_state: int | None = None,
+    delta: float = 0.05,
+    n_candidates: int = 1,
+    allow_training_rows: bool = False,
+) -> CertifiedTable:
+    """Certify an abnet model on labelled rows that were held out from training.
+
+    Parameters
+    ----------
+    model : path, Model or fitted classifier
+    table : path, frame, or iterable of frames
+        Rows held out from training and selection. Rows without a label are left out.
+    truth : str, optional
+        Column with the labels; by default the one that the model predicts.
+    by : str, optional
+        Column with populations; their bounds hold jointly.
+    group : str, optional
+        Column with the group of each row; the certificate is then about a new group.
+    goal : TargetError, TargetRecall, TargetPrecision or Costs, optional
+        Certify a threshold for this goal.
+    aside : float
+        Fraction of the rows, chosen at random, that fixes the thresholds of a goal.
+    random_state : int, optional
+        Seed for choosing these rows and for the order in which betting bounds read the rows; drawn anew by default.
+    delta : float
+        Maximum probability that the certificate is false.
+    n_candidates : int
+        Number of models among which you choose with these rows.
+    allow_training_rows : bool
+        Whether to accept training rows; the result is then an estimate without a guarantee.
+
+    Raises
+    ------
+    TrainingRowsError
+        A ValueError: the model was fitted on more of the rows than chance explains.
+    """
+    wanted = _Wanted(goal, None, by, group, aside, random_state, _terms(delta, n_candidates))
+    wanted.check()
+    if allow_training_rows and (by or group or goal is not None):
+        raise ParameterError(
+            "{} gives only an estimate of the error: leave out targets, costs, groups and populations.",
+            Parameter("allow_training_rows"),
+        )
+    loaded, goal_label = as_model(model), None
+    if goal is not None:
+        goal_label = _positive(goal, loaded.labels.names)
+        wanted = replace(wanted, positive=goal_label or None)
+    rows = judge_model_rows(loaded, table, truth=truth, columns=wanted.columns, scored=goal_label)
+    if group is None:
+        rows.check_alone(loaded)
+    if allow_training_rows:
+        return wanted.outcome(estimate_error(rows.judged().wrong, rows.seen), rows)
+    refuse_fitted(rows.seen)
+    if rows.decision != ARGMAX and rows.promised is not None and rows.promised.find("cost", "predict") is not None:
+        rows.said.append("the model was fitted with costs, and every error counts the same here; give the costs again")
+    return wanted.certified(rows)
+
+
+def certify_predictions(
+    table: Any,
+    *,
+    truth: str,
+    prediction: str | None = None,
+    score: str | None = None,
+    by: str | None = None,
+    group: str | None = None,
+    goal: Goal | None = None,
+    positive_class: str | None = None,
+    aside: float = 0.3,
+    random_state: int | None = None,
+    delta: float = 0.05,
+    n_candidates: int = 1,
+) -> CertifiedTable:
+    """Certify the answers of any model, given in a column of a table beside the labels.
+
+    Parameters
+    ----------
+    table : path, frame, or iterable of frames
+    truth : str
+        Column with the labels.
+    prediction : str, optional
+        Column with the model's answers; a missing answer counts as an error.
+    score : str, optional
+        Column with the model's scores, for a goal: its confidence in the answer (`TargetError`), or the score of the
+        positive class.
+    positive_class : str, optional
+        The class that the scores belong to, for `Costs`.
+    by, group, goal, aside, random_state, delta, n_candidates
+        As for `certify_table`.
+
+    Examples
+    --------
+    >>> table = {"truth": ["ill", "well"] * 50, "answer": ["ill"] * 100}
+    >>> made = certify_predictions(table, truth="truth", prediction="answer").made
+    >>> round(made.vote_error_bound, 3)
+    0.586
+    """
+    wanted = _Wanted(goal, positive_class, by, group, aside, random_state, _terms(delta, n_candidates))
+    wanted.check()
+    if truth in (prediction, score):
+        raise ParameterError(
+            "column {!r} cannot be both the {} and the model's answer or score: name another column.",
+            truth, Parameter("truth"),
+        )  # fmt: skip
+    if (score is not None) != (goal is not None) or (prediction is None and (goal is None or _is_error(goal))):
+        raise ParameterError(
+            "{} needs a target or costs; a target error and a plain certificate need {}.",
+            Parameter("score"), Parameter("prediction"),
+        )  # fmt: skip
+    rows = judge_predictions(table, truth=truth, prediction=prediction, score=score, columns=wanted.columns)
+    return wanted.certified(rows)
+
+
+def _terms(delta: float, n_candidates: int) -> Terms:
+    check_positive("n_candidates", n_candidates, whole=True)
+    return Terms(delta=check_fraction("delta", delta), n_candidates=n_candidates, source="test set")
+
+
+def _is_error(goal: Goal | None) -> bool:
+    return isinstance(goal, TargetError)
+
+
+def _positive(goal: Goal, names: tuple[str, ...]) -> str:
+    """The label that the scores belong to; empty if they are the model's confidence."""
+    if isinstance(goal, TargetRecall | TargetPrecision):
+        return label_text(str(goal.positive))
+    return "" if _is_error(goal) else label_text(names[-1])
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What to certify: a threshold for a goal, populations, groups, or the error rate of all rows."""
+
+    goal: Goal | None
+    positive: str | None
+    by: str | None
+    group: str | None
+    aside: float
+    random_state: int | None
+    terms: Terms
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """Columns to keep, by the parameter that names each."""
+        return {name: column for name, column in (("by", self.by), ("group", self.group)) if column is not None}
+
+    def check(self) -> None:
+        """Raise a ParameterError for options that cannot be combined."""
+        check_fraction("aside", self.aside)
+        by, group = Parameter("by"), Parameter("group")
+        if len(self.columns) > 1:
+            raise ParameterError("use {} or {}, not both: there is no bound for populations of groups.", by, group)
+        if self.goal is not None and self.columns:
+            raise ParameterError("a target or costs count single rows: leave out {} and {}.", by, group)
+
+    def certified(self, rows: JudgedTable) -> CertifiedTable:
+        """The requested certificate."""
+        return self.outcome(self._errors(rows) if self.goal is None else self._decision(rows, self.goal), rows)
+
+    def outcome(self, made: Certificate | Estimate, rows: JudgedTable) -> CertifiedTable:
+        """The result as a `CertifiedTable`."""
+        fitted = None if rows.seen is None else rows.seen.found
+        return CertifiedTable(
+            made,
+            rows.unlabelled,
+            fitted,
+            rows.notes,
+            rows.judged(),
+            self.terms,
+            ours=bool(rows.known) and rows.decision.kind != "abstain",
+        )
+
+    def _errors(self, rows: JudgedTable) -> Certificate:
+        groups = None if self.group is None else rows.groups(self.group)
+        by = None if self.by is None else rows.populations(self.by)
+        shown = {"truth": np.array(rows.truth, object), "answer": np.array(rows.answers, object)}
+        judged = rows.judged()
+        order = row_order(row_hashes(shown), drawn_seed(self.random_state), groups)
+        made = certify_judged(judged, self.terms, order, groups=groups, by=by)
+        if rows.decision == ARGMAX:
+            return made
+        return about_the_decision(made, judged, rows.decision, rows.promised, self.terms)
+
+    def _decision(self, rows: JudgedTable, goal: Goal) -> Certificate:
+        rows.judged()  # refuses a table without labels
+        positive = None if self.positive is None else label_text(self.positive)
+        if isinstance(goal, TargetRecall | TargetPrecision):
+            positive = label_text(str(goal.positive))
+            goal = replace(goal, positive=positive)
+        if isinstance(goal, Costs) and isinstance(goal.costs, dict):
+            if positive is None:
+                raise ParameterError("costs need {}, the class that the scores belong to.", Parameter("positive_class"))
+            goal = Costs(rows.check_costs(goal.costs, positive))
+        return certify_scores(
+            rows.scores, rows.truth, goal, answers=np.array(rows.answers, object), positive=positive,
+            aside=self.aside, random_state=self.random_state, delta=self.terms.delta,
+            n_candidates=self.terms.n_candidates,
+        )  # fmt: skip

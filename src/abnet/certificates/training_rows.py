@@ -1,0 +1,140 @@
+"""Rows that a model was fitted on cannot certify it: they raise an error, or give an estimate.
+
+These are its training rows, and the bound rows if they were used to choose among models or to find a decision.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from inspect import ismethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from abnet.certificates.fitted_rows import FittedRows
+from abnet.certificates.statement import Estimate
+from abnet.model.model import FittedClassifier, Model
+from abnet.tables.caller_rows import take_rows
+from abnet.tables.labels import signs_of, with_unknown
+from abnet.utils.errors import Parameter, TrainingRowsError
+from abnet.utils.wording import number_of
+
+__all__ = ["estimate_error", "filter_of", "find_fitted", "label_marks", "model_inside", "refuse_fitted"]
+
+
+def estimate_error(wrong: ArrayLike, seen: FittedRows | None) -> Estimate:
+    """The error rate on rows that may be training rows, as an `Estimate`.
+
+    Examples
+    --------
+    >>> print(estimate_error([True] * 2 + [False] * 98, None))
+    Estimated error rate: 2%. This is not a certificate: 2 errors on 100 rows, and
+    the model file does not record its training rows.
+    """
+    rows = np.asarray(wrong)
+    errors, found = int(rows.sum()), None if seen is None else seen.found
+    known = "and the model file does not record its training rows."
+    if found is not None:
+        known = (
+            f"of which {found:,} have the same values and label as rows that the model was fitted on. A model "
+            "usually errs less on those than on new ones."
+        )
+    counted = f"{number_of(errors, 'error')} on {number_of(len(rows), 'row')}"
+    return Estimate(
+        quantity="error", of="predict", value=errors / len(rows), why=f"This is not a certificate: {counted}, {known}",
+        counted={"errors": errors, "n": len(rows), "n_training_rows": found},
+    )  # fmt: skip
+
+
+def label_marks(codes: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
+    """Labels in the form that a filter of rows stores: signs for two classes, codes for several.
+
+    Examples
+    --------
+    >>> label_marks(np.array([0, 1, -1]), 2), label_marks(np.array([0, 2, -1]), 3)
+    (array([-1.,  1.,  3.]), array([0., 2., 3.]))
+    """
+    known = with_unknown(codes, n_classes)[0]
+    return signs_of(known) if n_classes == 2 else known.astype(np.float64)
+
+
+def filter_of(model: Model) -> FittedRows | None:
+    """The filter of a model's training rows; None if it stores none."""
+    kept = model.card.row_filter
+    return None if kept is None else FittedRows(kept)
+
+
+def model_inside(model: Any, X: Any) -> tuple[Model | None, Callable[[Any], Any], Any]:
+    """The abnet model that answers, its check of rows, and the rows as they reach it; None for another library's model.
+
+    Looks inside methods such as ``clf.predict``, searches, models with a tuned threshold, frozen ones, and pipelines.
+
+    Examples
+    --------
+    >>> model_inside(len, [1, 2])[0] is None
+    True
+    """
+    while (inner := _wrapped(model)) is not None:
+        if hasattr(model, "steps") and len(model.steps) > 1:
+            X = model[:-1].transform(X)
+        model = inner
+    fitted = model.model_ if isinstance(model, FittedClassifier) else model
+    check = getattr(model, "_checked", lambda rows: rows)
+    return (fitted if isinstance(fitted, Model) else None), check, X
+
+
+def _wrapped(model: Any) -> Any:
+    """What a wrapper answers with; None if it is no wrapper."""
+    if ismethod(model):
+        return model.__self__
+    if isinstance(model, partial):
+        return model.func
+    if hasattr(model, "steps"):
+        return model.steps[-1][1]
+    if type(model).__name__ == "FrozenEstimator":
+        return model.estimator
+    return getattr(model, "best_estimator_", getattr(model, "estimator_", None))
+
+
+def find_fitted(model: Any, X: Any, y: ArrayLike) -> FittedRows | None:
+    """Look for rows that an abnet model was fitted on; None if it is of another library, or stores no filter."""
+    fitted, check, rows = model_inside(model, X)
+    if fitted is None or (seen := filter_of(fitted)) is None:
+        return None
+    labels = y if hasattr(y, "dtype") else _as_they_are(y)
+    marks = label_marks(fitted.labels.encode(np.asarray(labels)), fitted.labels.n_classes)
+    _add_readable(seen, lambda some: fitted.prepare(check(some)), rows, marks)
+    return seen
+
+
+def _as_they_are(labels: Any) -> NDArray[Any]:
+    """A list of labels without a common type: one text among numbers would turn all of them into text."""
+    column = np.empty(len(labels), object)
+    column[:] = labels
+    return column
+
+
+def _add_readable(seen: FittedRows, prepare: Callable[[Any], Any], X: Any, marks: NDArray[np.float64]) -> None:
+    """Look up all rows that can be read; an unreadable row is not a training row, and the others are still checked."""
+    try:
+        seen.add(prepare(X), marks)
+    except ValueError:
+        if len(marks) < 2:
+            return
+        half = len(marks) // 2
+        for part in (np.arange(half), np.arange(half, len(marks))):
+            _add_readable(seen, prepare, take_rows(X, part), marks[part])
+
+
+def refuse_fitted(seen: FittedRows | None, *, instead: str = "{} gives an estimate instead.") -> None:
+    """Raise a TrainingRowsError if the model was fitted on more of the rows than chance explains."""
+    if seen is not None and seen.reused:
+        why = f"by chance there would be at most {seen.allowed:,}"
+        if seen.found <= seen.allowed:
+            why = "together they are the rows of its fit"
+        raise TrainingRowsError(
+            "{} of {} rows have the same values and label as rows that the model was fitted on ({}): a certificate "
+            "needs rows that took no part in training the model, in choosing it, or in finding its threshold. "
+            f"{instead}",
+            f"{seen.found:,}", f"{seen.n_rows:,}", why, Parameter("allow_training_rows", True),
+        )  # fmt: skip

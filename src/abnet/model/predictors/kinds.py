@@ -1,0 +1,65 @@
+"""The kinds of predictors by their names in files. A file can only name one of these, so it cannot import other
+code."""
+
+from importlib import import_module
+
+from abnet.model.predictors.predictor import Predictor
+
+__all__ = ["kind_of", "kinds", "predictor_class", "register"]
+
+_HOMES = {
+    "table": "abnet.model.predictors.compact:Compact",
+    "paths": "abnet.model.predictors.paths:Paths",
+    "uniform": "abnet.model.predictors.uniform:Uniform",
+    "pbgnet": "abnet.model.predictors.pbgnet:PBGNet",
+    "layers": "abnet.model.predictors.layers:Layers",
+    "moments": "abnet.model.predictors.moments:Moments",
+}
+
+
+def kinds() -> tuple[str, ...]:
+    """The names of all kinds."""
+    return tuple(_HOMES)
+
+
+def register(kind: str, home: str) -> None:
+    """Register a further class of predictors for model files.
+
+    Parameters
+    ----------
+    kind : str
+        Name in the file; it must never change.
+    home : str
+        ``module:class`` of a `Predictor`, whose ``from_arrays`` rebuilds it from the result of ``arrays()``, and raises
+        a ValueError for anything else.
+    """
+    if _HOMES.setdefault(kind, home) != home:
+        raise ValueError(f"the kind {kind!r} is taken by {_HOMES[kind]}.")
+
+
+def kind_of(predictor: Predictor) -> str:
+    """The name under which a predictor is stored.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from abnet.model.predictors.compact import Compact
+    >>> kind_of(Compact(np.ones((1, 1, 2)), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
+    'table'
+    """
+    cls = type(predictor)
+    home = f"{cls.__module__}:{cls.__qualname__}"
+    for kind, known in _HOMES.items():
+        if known == home:
+            return kind
+    raise ValueError(f"a {cls.__name__} cannot be stored in a model file; the kinds are {', '.join(_HOMES)}.")
+
+
+def predictor_class(kind: object) -> type[Predictor]:
+    """The class of a kind, imported now."""
+    home = _HOMES.get(kind) if isinstance(kind, str) else None
+    if home is None:
+        raise ValueError(f"unknown kind of predictor {str(kind)[:60]!r}; the kinds are {', '.join(_HOMES)}.")
+    module, name = home.split(":")
+    found: type[Predictor] = getattr(import_module(module), name)
+    return found

@@ -1,0 +1,48 @@
+"""Binary activated networks, and the expected output of an aggregation of them; one file per method to compute it."""
+
+from typing import TYPE_CHECKING
+
+from abnet.utils.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from abnet.networks.ancestral import Ancestral
+    from abnet.networks.bam import BAM
+    from abnet.networks.exact import Exact, expected_output, kl, region_probabilities, region_values
+    from abnet.networks.forward import psi, representation_probabilities
+    from abnet.networks.pbgnet import PBGNet
+    from abnet.networks.posterior import Posterior
+    from abnet.networks.protocol import Aggregation
+    from abnet.networks.sampled_pbgnet import SampledPBGNet
+    from abnet.networks.uniform import Uniform
+
+__all__ = [
+    "Aggregation",
+    "Ancestral",
+    "BAM",
+    "Exact",
+    "PBGNet",
+    "Posterior",
+    "SampledPBGNet",
+    "Uniform",
+    "expected_output",
+    "kl",
+    "psi",
+    "region_probabilities",
+    "region_values",
+    "representation_probabilities",
+]
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "abnet.networks.ancestral": ["Ancestral"],
+        "abnet.networks.bam": ["BAM"],
+        "abnet.networks.exact": ["Exact", "expected_output", "kl", "region_probabilities", "region_values"],
+        "abnet.networks.forward": ["psi", "representation_probabilities"],
+        "abnet.networks.pbgnet": ["PBGNet"],
+        "abnet.networks.posterior": ["Posterior"],
+        "abnet.networks.protocol": ["Aggregation"],
+        "abnet.networks.sampled_pbgnet": ["SampledPBGNet"],
+        "abnet.networks.uniform": ["Uniform"],
+    },
+)

@@ -1,0 +1,152 @@
+"""`CodedMap`: prepared columns with thermometer codes.
+
+Every feature with several values is followed by signs that say whether it is above each of its thresholds. Codes can be
+added to any preparation that can be stored.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abnet.tables.preparation.preparation import Preparation
+from abnet.tables.preparation.thermometer import BLOCK, check_thresholds, thresholds_of
+from abnet.utils.coded_rows import CodedRows, dense
+from abnet.utils.threads import mapped, threads_for
+
+if TYPE_CHECKING:
+    from abnet.tables.columns import Column
+    from abnet.tables.frames import Table
+    from abnet.tables.notes import Note
+    from abnet.tables.unseen import Unseen
+
+    Base = Preparation
+else:  # of one of several kinds: msgspec is told when a file is read
+    Base = Any
+
+__all__ = ["CodedMap"]
+
+
+class CodedMap(Preparation, frozen=True, tag="coded"):
+    """The features of another map, rounded to float32, then the signs ``sgn(x_j - t)`` of their thresholds.
+
+    Attributes
+    ----------
+    base : Preparation
+        One that can be stored.
+    thresholds : tuple of tuples of float
+        For each feature of the base, increasing, often none.
+
+    Examples
+    --------
+    >>> from abnet.tables.preparation import StandardMap
+    >>> CodedMap(StandardMap((1.0,), (2.0,)), ((-0.5, 0.5),)).transform([[3.0]])
+    array([[1., 1., 1.]], dtype=float32)
+    """
+
+    base: Base
+    thresholds: tuple[tuple[float, ...], ...]
+
+    def __post_init__(self) -> None:
+        if isinstance(self.base, CodedMap):
+            raise ValueError("codes of codes make no sense")
+        if len(self.thresholds) != self.base.n_features_out:
+            found, features = len(self.thresholds), self.base.n_features_out
+            raise ValueError(f"{found} lists of thresholds do not fit {features} features")
+        check_thresholds(self.thresholds)
+
+    @staticmethod
+    def of(base: Any, X: NDArray[Any]) -> "CodedMap":
+        """The map with thresholds that suit rows X prepared by the base."""
+        return CodedMap(base, thresholds_of(np.asarray(X, np.float32)))
+
+    @property
+    def n_features_in(self) -> int | None:
+        """Number of columns taken."""
+        return self.base.n_features_in
+
+    @property
+    def n_features_out(self) -> int:
+        """Number of features made of a row, with codes."""
+        return self.base.n_features_out + sum(map(len, self.thresholds))
+
+    @property
+    def codes(self) -> tuple[tuple[float, ...], ...]:
+        """The thresholds."""
+        return self.thresholds
+
+    @property
+    def owners(self) -> tuple[int, ...] | None:
+        """The place of the column of each feature of the base."""
+        return self.base.owners
+
+    @property
+    def columns(self) -> "tuple[Column, ...]":
+        """Those of the base."""
+        return self.base.columns
+
+    @property
+    def notes(self) -> "tuple[Note, ...]":
+        """Those of the base."""
+        return self.base.notes
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Those of the base."""
+        return self.base.feature_names
+
+    def empty_columns(self, table: "Table", among: Sequence[str] | None = None) -> list[str]:
+        """Those of the base."""
+        return self.base.empty_columns(table, among)
+
+    def column_words(self, names: Sequence[str] = ()) -> list[tuple[str, str]]:
+        """Those of the base."""
+        return self.base.column_words(names)
+
+    def remarks(self) -> list[str]:
+        """Those of the base, and one about the codes."""
+        codes = f"thermometer codes: {sum(map(len, self.thresholds))} thresholds on the features"
+        return [*self.base.remarks(), codes]
+
+    def transform(self, X: Any) -> NDArray[np.float32]:
+        """Features and codes of every row."""
+        return self.inputs(X).toarray()
+
+    def inputs(self, X: Any) -> CodedRows:
+        """`transform`, with codes that are not written out."""
+        return self.with_codes(self.base.transform(X))
+
+    def read(self, table: "Table", names: Sequence[str] | None) -> "tuple[CodedRows, list[Unseen]]":
+        """`inputs` of a table, and what the base reports."""
+        features, reports = self.base.read(table, names)
+        return self.with_codes(features), reports
+
+    def with_codes(self, features: Any) -> CodedRows:
+        """Features and codes of rows that the base has prepared; codes are not written out."""
+        features = np.asarray(dense(features), np.float32)
+        counts = tuple(map(len, self.thresholds))
+        coded = [place for place, number in enumerate(counts) if number]
+        least = [_least_reaching(self.thresholds[place])[:, None] for place in coded]
+        reached = np.empty((len(coded), len(features)), np.uint8 if max(counts, default=0) < 256 else np.uint16)
+
+        def count(start: int) -> None:
+            # How many thresholds a value reaches tells all its signs at once. To compare it with each is quicker than
+            # to search among them: no step waits for another. A missing number reaches all, as it is below none.
+            block = np.ascontiguousarray(features[start : start + BLOCK].T)
+            for out, place, values in zip(reached, coded, least, strict=True):
+                below = (block[place] < values).sum(axis=0, dtype=reached.dtype)
+                np.subtract(len(values), below, out=out[start : start + BLOCK], dtype=reached.dtype)
+
+        mapped(count, range(0, len(features), BLOCK), threads_for(len(features)))
+        return CodedRows(features, reached, counts)
+
+
+@lru_cache(maxsize=1024)
+def _least_reaching(thresholds: tuple[float, ...]) -> NDArray[np.float32]:
+    """The least float32 that reaches each threshold: a float32 is below the one where it is below the other."""
+    exact = np.array(thresholds, np.float64)
+    with np.errstate(over="ignore"):
+        rounded = exact.astype(np.float32)
+        return np.where(rounded < exact, np.nextafter(rounded, np.float32(np.inf)), rounded)

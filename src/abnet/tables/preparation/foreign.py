@@ -1,0 +1,72 @@
+"""`Foreign`: a fitted transformer of another library as a preparation; it predicts, but cannot be stored."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from abnet.tables.preparation.preparation import Preparation
+from abnet.utils.coded_rows import Inputs
+
+if TYPE_CHECKING:
+    from abnet.tables.frames import Table
+    from abnet.tables.unseen import Unseen
+
+__all__ = ["Foreign"]
+
+
+class Foreign(Preparation, frozen=True, eq=False, tag="foreign"):
+    """A fitted transformer of a type that this library does not know.
+
+    Attributes
+    ----------
+    transformer : object with ``transform``
+    n_features : int
+        Number of features that it makes of a row.
+    by_name : bool
+        Whether it finds the columns of a table by their names.
+    """
+
+    transformer: Any
+    n_features: int
+    by_name: bool = False
+
+    @property
+    def n_features_in(self) -> int | None:
+        """Number of columns taken, if the transformer tells."""
+        found: int | None = getattr(self.transformer, "n_features_in_", None)
+        return found
+
+    @property
+    def n_features_out(self) -> int:
+        """Number of features made of a row."""
+        return self.n_features
+
+    @property
+    def owners(self) -> None:
+        """Unknown: a feature may come from several columns."""
+
+    def transform(self, X: Any) -> Any:
+        """What the transformer makes of the rows."""
+        return self.transformer.transform(X)
+
+    def read(self, table: "Table", names: Sequence[str] | None) -> "tuple[Inputs, list[Unseen]]":
+        """The features of a table; nothing is known about values that fitting never met."""
+        return (self.inputs(table), []) if self.by_name else super().read(table, names)
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The names that the transformer gives its features; empty if it gives none."""
+        try:
+            names = tuple(map(str, self.transformer.get_feature_names_out()))
+        except (AttributeError, ValueError, TypeError):  # also a pipeline with a step that knows no names
+            return ()
+        return names if len(names) == self.n_features else ()
+
+    @property
+    def why_not_stored(self) -> str:
+        """Only plain numbers and text go into a model file, never a pickle."""
+        from abnet.tables.preparation.plain_values import SUPPORTED
+
+        return (
+            f"a preprocessor of type {type(self.transformer).__name__} cannot be stored in a model file; "
+            f"supported are {', '.join(SUPPORTED)}."
+        )

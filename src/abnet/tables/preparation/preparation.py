@@ -1,0 +1,170 @@
+"""`Preparation`: a fitted map from input rows to the inputs of a network, and the interface of all its kinds."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import msgspec
+
+from abnet.utils.coded_rows import Inputs
+
+if TYPE_CHECKING:
+    from abnet.tables.columns import Column
+    from abnet.tables.frames import Table
+    from abnet.tables.notes import Note
+    from abnet.tables.unseen import Unseen
+
+__all__ = ["ColumnByColumn", "Preparation", "Unprepared"]
+
+
+class Preparation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind"):
+    """A fitted map from input rows to the inputs of a network.
+
+    The kinds in model files are plain values: `TableMap`, `StandardMap`, `MinMaxMap`, `ThermometerMap`, and `CodedMap`
+    around one of these. `Unprepared` leaves rows unchanged, and `Foreign` wraps a transformer of another library.
+    Attributes that do not apply to a kind are None or empty.
+    """
+
+    scaling: ClassVar[str] = ""
+    """What is done to every column of an array, in words."""
+
+    @property
+    @abstractmethod
+    def n_features_in(self) -> int | None:
+        """Number of columns taken; None if unknown."""
+
+    @property
+    @abstractmethod
+    def n_features_out(self) -> int:
+        """Number of features made of a row, with codes."""
+
+    @abstractmethod
+    def transform(self, X: Any) -> Any:
+        """Features of every row, with codes written out."""
+
+    @property
+    @abstractmethod
+    def owners(self) -> tuple[int, ...] | None:
+        """For each feature before the codes, the place of the column that it comes from; None if unknown."""
+
+    def inputs(self, X: Any) -> Inputs:
+        """`transform`, with codes that are not written out."""
+        found: Inputs = self.transform(X)
+        return found
+
+    def read(self, table: "Table", names: Sequence[str] | None) -> "tuple[Inputs, list[Unseen]]":
+        """`inputs` of a table, and its values that did not occur in fitting.
+
+        Columns are found by name; their order and further columns do not matter. A missing one is an error.
+
+        Parameters
+        ----------
+        table : Table
+        names : sequence of str or None
+            Columns in the order of training, for a preparation of arrays.
+        """
+        from abnet.tables.preparation.numeric_rows import numeric_rows
+
+        return self.inputs(numeric_rows(table, names, self.n_features_in)), []
+
+    @property
+    def base(self) -> "Preparation":
+        """The preparation without codes."""
+        return self
+
+    @property
+    def codes(self) -> tuple[tuple[float, ...], ...]:
+        """The thresholds of the codes beside each feature of the base; empty without codes."""
+        return ()
+
+    def with_codes(self, features: Any) -> Inputs:
+        """Inputs of rows that the base has prepared; codes are not written out."""
+        found: Inputs = features
+        return found
+
+    @property
+    def columns(self) -> "tuple[Column, ...]":
+        """The columns of a table that are used; empty for a preparation of arrays."""
+        return ()
+
+    @property
+    def notes(self) -> "tuple[Note, ...]":
+        """Notes about the columns for the user."""
+        return ()
+
+    @property
+    def by_name(self) -> bool:
+        """Whether columns are found by their names."""
+        return bool(self.columns)
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Names of the features before the codes; empty where these are the columns."""
+        return ()
+
+    def extra_columns(self, table: "Table") -> list[str]:
+        """Columns of a table that were not used in fitting, and are ignored."""
+        known = {column.name for column in self.columns}
+        known |= {name for note in self.notes if note.left_out for name in note.columns}
+        return [name for name in table.columns if name not in known] if self.columns else []
+
+    def empty_columns(self, table: "Table", among: Sequence[str] | None = None) -> list[str]:
+        """Columns that hold no value in any row of a table, all or `among` some."""
+        return []
+
+    def column_words(self, names: Sequence[str] = ()) -> list[tuple[str, str]]:
+        """Every column's name, and how it is read, in words; `names` are those of an array's columns."""
+        return [(name, f"numeric, {self.scaling}" if self.scaling else "numeric") for name in names]
+
+    def remarks(self) -> list[str]:
+        """Sentences about the columns."""
+        return []
+
+    def describe(self, names: Sequence[str] = ()) -> list[str]:
+        """A line per column and remark, for a person."""
+        return [*(f"{name}: {words}" for name, words in self.column_words(names)), *self.remarks()]
+
+    @property
+    def why_not_stored(self) -> str:
+        """Why it cannot be stored in a model file or exported; empty if it can."""
+        return ""
+
+
+class ColumnByColumn(Preparation, frozen=True):
+    """A preparation that makes one feature of each column."""
+
+    @property
+    @abstractmethod
+    def n_features_in(self) -> int:
+        """Number of columns taken."""
+
+    @property
+    def n_features_out(self) -> int:
+        """Number of features made of a row."""
+        return self.n_features_in
+
+    @property
+    def owners(self) -> tuple[int, ...]:
+        """The place of each feature's column."""
+        return tuple(range(self.n_features_in))
+
+
+class Unprepared(ColumnByColumn, frozen=True, tag="unprepared"):
+    """Rows without preparation. It is null in a model file.
+
+    Examples
+    --------
+    >>> Unprepared(2).transform([[1.0, 2.0]])
+    [[1.0, 2.0]]
+    """
+
+    n_columns: int
+
+    @property
+    def n_features_in(self) -> int:
+        """Number of columns taken."""
+        return self.n_columns
+
+    def transform(self, X: Any) -> Any:
+        """The rows."""
+        return X

@@ -1,0 +1,103 @@
+"""Scikit-learn's two plain scalers as plain values: the same numbers, bit for bit, by NumPy alone."""
+
+from math import isfinite
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abnet.tables.preparation.preparation import ColumnByColumn
+from abnet.utils.coded_rows import dense
+
+__all__ = ["MinMaxMap", "StandardMap"]
+
+
+def _floats(X: Any, d: int) -> NDArray[Any]:
+    """A writable copy of X in float32 if it is that, else float64; d columns."""
+    array = dense(X)
+    array = array.astype(array.dtype if array.dtype in (np.float32, np.float64) else np.float64, copy=True)
+    if array.ndim != 2 or array.shape[1] != d:
+        raise ValueError(f"expected {d} features, got an array of shape {array.shape}.")
+    return array
+
+
+class StandardMap(ColumnByColumn, frozen=True, tag="standard"):
+    """``(x - mean) / scale`` as `sklearn.preprocessing.StandardScaler` computes it.
+
+    Examples
+    --------
+    >>> StandardMap((1.0, 0.0), (2.0, 1.0)).transform([[3.0, 5.0]])
+    array([[1., 5.]])
+    """
+
+    scaling: ClassVar[str] = "standard scaling"
+    mean: tuple[float, ...]
+    scale: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.mean) != len(self.scale) or not self.scale or not min(self.scale) > 0:
+            raise ValueError("a standard scaling needs as many means as scales, and scales above 0")
+        if not all(map(isfinite, (*self.mean, *self.scale))):
+            raise ValueError("the numbers of a scaling must be finite")
+
+    @property
+    def n_features_in(self) -> int:
+        """Number of columns taken."""
+        return len(self.scale)
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Scaled features, in the floating-point type of X."""
+        out = _floats(X, len(self.mean))
+        out -= np.array(self.mean, out.dtype)
+        out /= np.array(self.scale, out.dtype)
+        return out
+
+    @classmethod
+    def from_scaler(cls, scaler: Any) -> "StandardMap":
+        """From a fitted `StandardScaler`; a part switched off subtracts 0 or divides by 1, which changes no bit."""
+        d = int(scaler.n_features_in_)
+        mean = scaler.mean_.tolist() if scaler.with_mean else [0.0] * d
+        return cls(tuple(mean), tuple(scaler.scale_.tolist() if scaler.with_std else [1.0] * d))
+
+
+class MinMaxMap(ColumnByColumn, frozen=True, tag="minmax"):
+    """``x · scale + shift``, cut to `limits` if there are any, as `sklearn.preprocessing.MinMaxScaler` computes it.
+
+    Examples
+    --------
+    >>> MinMaxMap((0.5,), (1.0,), (0.0, 1.0)).transform([[-1.0], [7.0]])
+    array([[0.5],
+           [1. ]])
+    """
+
+    scaling: ClassVar[str] = "min-max scaling"
+    scale: tuple[float, ...]
+    shift: tuple[float, ...]
+    limits: tuple[float, float] | None
+
+    def __post_init__(self) -> None:
+        if len(self.scale) != len(self.shift) or not self.scale:
+            raise ValueError("a scaling to limits needs as many scales as shifts, and at least one")
+        if self.limits is not None and not self.limits[0] < self.limits[1]:
+            raise ValueError(f"limits must be a lower and an upper one; got {list(self.limits)}")
+        if not all(map(isfinite, (*self.scale, *self.shift, *(self.limits or ())))):
+            raise ValueError("the numbers of a scaling must be finite")
+
+    @property
+    def n_features_in(self) -> int:
+        """Number of columns taken."""
+        return len(self.scale)
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Scaled features, in the floating-point type of X."""
+        out = _floats(X, len(self.scale))
+        out *= np.array(self.scale)  # in float64 whatever the type of X, then rounded: the scaler does so
+        out += np.array(self.shift)
+        return out if self.limits is None else np.clip(out, *np.array(self.limits, out.dtype))
+
+    @classmethod
+    def from_scaler(cls, scaler: Any) -> "MinMaxMap":
+        """From a fitted `MinMaxScaler`."""
+        low, high = scaler.feature_range
+        limits = (float(low), float(high)) if scaler.clip else None
+        return cls(tuple(scaler.scale_.tolist()), tuple(scaler.min_.tolist()), limits)

@@ -1,0 +1,166 @@
+"""A fitted preparation of tables: plain values, and NumPy alone."""
+
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abnet.tables.cells import TableError, is_blank, listed
+from abnet.tables.columns.column import BLOCK, Column, Encoded
+from abnet.tables.frames import Table, as_table
+from abnet.tables.notes import Note, named_option, sentence
+from abnet.tables.preparation.preparation import Preparation
+from abnet.tables.series import Cells
+from abnet.tables.unseen import Unseen, UnseenWarning, refuse_unseen
+from abnet.utils.threads import mapped, threads_for
+from abnet.utils.wording import number_of
+
+__all__ = ["TableMap"]
+
+VERSION = 3
+"""Of the stored form."""
+
+if TYPE_CHECKING:
+    Columns = tuple[Column, ...]
+else:  # of kinds that are registered while the program runs: msgspec is told when a file is read
+    Columns = tuple[Any, ...]
+
+
+class TableMap(Preparation, frozen=True, tag="table"):
+    """Columns kept, in order, and notes: columns left out, and columns that may not be what they seem.
+
+    The only code that turns a table into features: `TablePreparation` uses it after fitting, and a loaded model uses it
+    too, so that both give the same bits.
+    """
+
+    columns: Columns
+    notes: tuple[Note, ...] = ()
+    version: int = VERSION
+
+    def __post_init__(self) -> None:
+        if self.version != VERSION:
+            raise ValueError(f"a table of version {self.version}; this release reads version {VERSION}")
+        names = [*(column.name for column in self.columns), *self.dropped]
+        if not self.columns or len(set(names)) < len(names):
+            raise ValueError("a table needs at least one column, and names each once")
+
+    @property
+    def dropped(self) -> list[str]:
+        """Columns that are left out."""
+        return [name for note in self.notes if note.left_out for name in note.columns]
+
+    @property
+    def n_features_in(self) -> int:
+        """Number of columns taken."""
+        return len(self.columns)
+
+    @property
+    def n_features_out(self) -> int:
+        """Number of features made of a row."""
+        return sum(len(column.features) for column in self.columns)
+
+    @property
+    def owners(self) -> tuple[int, ...]:
+        """The place of each feature's column."""
+        return tuple(place for place, column in enumerate(self.columns) for _ in column.features)
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Names of the features, in order."""
+        return tuple(feature for column in self.columns for feature in column.features)
+
+    def transform(self, X: Any, *, unseen: str = "warn", places: NDArray[np.intp] | None = None) -> NDArray[np.float32]:
+        """Features (n, d) of a table.
+
+        Parameters
+        ----------
+        X : frame of Polars or pandas, record of columns, or array
+        unseen : {"warn", "error"}
+            New categories and cells that cannot be read: an `UnseenWarning` per column, or a `TableError` that names
+            the first of them.
+        places : array (n,), optional
+            Where each row goes; they stay in their order if left out.
+        """
+        if unseen not in ("warn", "error"):
+            raise ValueError(f"unseen must be one of 'warn', 'error'; got {unseen!r}.")
+        table = self._table(X)
+        features, reports = self.read(table, places=places)
+        if unseen == "error":
+            refuse_unseen(table, reports)
+        for report in reports:
+            warnings.warn(UnseenWarning(report.note), stacklevel=2)
+        return features
+
+    def read(
+        self, table: Any, names: Sequence[str] | None = None, *, places: NDArray[np.intp] | None = None
+    ) -> tuple[NDArray[np.float32], list[Unseen]]:
+        """Features (n, d) of a table and a report per column with new categories or cells that cannot be read.
+
+        Columns are found by their own names, whatever `names` says; `places` as in `transform`.
+        """
+        table = self._table(table)
+        threads = threads_for(table.n_rows)
+        encoded = mapped(lambda column: column.encoded(table), self.columns, threads)
+        reports = [
+            Unseen(column.name, unseen, column.read_as, code=column.odd)
+            for column, (_, unseen) in zip(self.columns, encoded, strict=True)
+            if unseen
+        ]
+        return _beside([features for features, _ in encoded], table.n_rows, places), reports
+
+    def _table(self, X: Any) -> Table:
+        """A table that has all columns."""
+        table = as_table(X)
+        if not table.columns:
+            needed = listed([column.name for column in self.columns])
+            raise TableError(f"the row or table is empty: it needs the columns {needed}.")
+        absent = [column.name for column in self.columns if column.name not in table.columns]
+        if absent:
+            raise TableError(
+                f"the table lacks {listed(absent)}, which the model was trained on; "
+                f"its columns are {listed(table.columns)}."
+            )
+        return table
+
+    def empty_columns(self, table: Any, among: Sequence[str] | None = None) -> list[str]:
+        """Columns that hold no value in any row of a table, all or `among` some; those that have one cost nothing."""
+        table = self._table(table)
+        names = [column.name for column in self.columns if among is None or column.name in among]
+        return [name for name in names if _is_empty(table.cells(name))]
+
+    def column_words(self, names: Sequence[str] = ()) -> list[tuple[str, str]]:
+        """Every column's name, and its kind and number of features in words."""
+        return [
+            (column.name, f"{column.described()}, {number_of(len(column.features), 'feature')}")
+            for column in self.columns
+        ]
+
+    def remarks(self) -> list[str]:
+        """The notes as sentences."""
+        return [sentence(note, named_option) for note in self.notes]
+
+
+def _beside(parts: list[Encoded], n: int, places: NDArray[np.intp] | None = None) -> NDArray[np.float32]:
+    """Features of all columns side by side, the rows in their order or each in its place.
+
+    Some rows at a time: column by column over all of them, every row would come from memory once per column.
+    """
+    ends = np.cumsum([part.width for part in parts])
+    out = np.empty((n, ends[-1]), np.float32)
+
+    def write(first: int) -> None:
+        rows = slice(first, first + BLOCK)
+        block = out[rows] if places is None else np.empty_like(out[rows])
+        for part, end in zip(parts, ends, strict=True):
+            block[:, end - part.width : end] = part.block(rows)
+        if places is not None:
+            out[places[rows]] = block
+
+    mapped(write, range(0, n, BLOCK), threads_for(n))
+    return out
+
+
+def _is_empty(cells: Cells) -> bool:
+    return len(cells) == 0 or (is_blank(cells.cell(0)) and all(map(is_blank, cells.counts())))

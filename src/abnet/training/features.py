@@ -1,0 +1,270 @@
+"""`Features`: rows prepared for a network, by a preparation fitted on the first part."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from abnet.certificates.row_by_row import check_row_by_row, fits_anew
+from abnet.tables.caller_rows import is_frame, take_rows
+from abnet.tables.frames import Table, as_table
+from abnet.tables.notes import NoteWarning
+from abnet.tables.preparation import CodedMap, Preparation, as_preparation
+from abnet.tables.preparation.preparation import Unprepared
+from abnet.tables.preparation.scalers import StandardMap
+from abnet.tables.preparation.transformers import (
+    PlainNumbers,
+    TablePreparation,
+    ThermometerCodes,
+    check_preprocessor,
+    check_size,
+    has_far_cells,
+    hint_at_scales,
+)
+from abnet.training.labelled_rows import LabelledRows
+from abnet.utils.coded_rows import CodedRows, dense
+from abnet.utils.permutation import ordered, places_in
+
+__all__ = ["Features", "allows_certificate", "is_our_own", "prepare", "transformer_for"]
+
+Places = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """Prepared rows, those of the first part first.
+
+    Attributes
+    ----------
+    base : float32 array (n, d)
+        The features without codes.
+    n_first : int
+        Number of rows of the first part.
+    stored : Preparation
+        The preparation that a model stores, without codes.
+    transformer : object or None
+        The fitted scikit-learn transformer.
+    coded : CodedMap or None
+        Thermometer codes that are added to the features.
+    """
+
+    base: NDArray[np.float32]
+    n_first: int
+    stored: Preparation
+    transformer: Any = None
+    coded: CodedMap | None = None
+
+    @property
+    def first(self) -> NDArray[np.float32]:
+        """Rows of the first part, without codes."""
+        return self.base[: self.n_first]
+
+    @property
+    def bound(self) -> NDArray[np.float32]:
+        """The other rows, without codes."""
+        return self.base[self.n_first :]
+
+    def inputs(self, rows: slice | Places) -> NDArray[np.float32] | CodedRows:
+        """Inputs of the network for some of the rows; codes are not written out."""
+        return self.base[rows] if self.coded is None else self.coded.with_codes(self.base[rows])
+
+    @property
+    def preparation(self) -> Preparation:
+        """The preparation of the model, with codes if there are any."""
+        return self.stored if self.coded is None else self.coded
+
+    @property
+    def name(self) -> str | None:
+        """Name of the preparation: the value of the parameter `preprocessor`, or the name of its class."""
+        from sklearn.preprocessing import StandardScaler
+
+        known = {TablePreparation: "table", PlainNumbers: "auto", StandardScaler: "standardise", type(None): None}
+        return known.get(type(self.transformer), type(self.transformer).__name__)
+
+    @property
+    def cells(self) -> Places:
+        """The input column that each prepared feature comes from."""
+        owners = self.stored.owners
+        return np.arange(self.base.shape[1]) if owners is None else np.array(owners)
+
+    def code_map(self) -> CodedMap | None:
+        """Codes with thresholds fitted on the first part; None for a preparation that cannot be stored."""
+        base, d = self.stored, self.base.shape[1]
+        if isinstance(base, Unprepared):  # a file has no codes beside nothing
+            base = StandardMap((0.0,) * d, (1.0,) * d)
+        return None if base.why_not_stored else CodedMap.of(base, self.first)
+
+
+def prepare(
+    rows: LabelledRows,
+    preprocessor: Any,
+    marks: NDArray[np.float64],
+    parts: tuple[Places, Places],
+    fit_on: Places | None,
+    *,
+    scaled: bool = True,
+) -> Features:
+    """Fit a preparation on some rows, and prepare all rows, the first part first.
+
+    Parameters
+    ----------
+    rows : LabelledRows
+    preprocessor : transformer, str or None
+        As passed to the classifier.
+    marks : array (n,)
+        Labels as numbers.
+    parts : two arrays of indices
+        The first part, and the other rows.
+    fit_on : array of indices or None
+        Rows to fit it on; None for all.
+    scaled : bool
+        Whether "auto" scales numbers.
+    """
+    X, order = rows.X, np.concatenate(parts)
+    wanted = transformer_for(rows, preprocessor, fit_on, scaled=scaled)
+    if wanted is None:
+        matrix = _finite(X)
+        hint_at_scales(matrix)
+        return Features(ordered(matrix, order), len(parts[0]), Unprepared(matrix.shape[1]))
+    if isinstance(preprocessor, str) and not is_frame(X):
+        # In the precision of the given rows, as in prediction: rounding before scaling would change the features.
+        X = check_size(dense(X))
+    fresh = _fresh(wanted)
+    if type(fresh) in (TablePreparation, PlainNumbers):  # a subclass may want the frame
+        X = as_table(X).shared()
+    fitted = fresh.fit(take_rows(X, fit_on), take_rows(marks, fit_on))
+    stored = as_preparation(fitted)
+    for note in stored.notes:
+        if note.code == "far cell":
+            warnings.warn(NoteWarning(note), stacklevel=5)
+    if isinstance(X, Table):
+        base = fitted.map_.transform(X, places=places_in(order))
+    else:
+        base = ordered(_finite(stored.transform(X)), order)
+    if rows.emptied and is_our_own(preprocessor) and hasattr(rows.X, "drop_in_place"):
+        for name in rows.X.columns:
+            rows.X.drop_in_place(name)
+    if stored.why_not_stored:
+        stored = as_preparation(fitted, base.shape[1])
+        warnings.warn(f"{stored.why_not_stored} Predictions work, but `save` will refuse this model.", stacklevel=5)
+    return Features(base, len(parts[0]), stored, fitted)
+
+
+def transformer_for(rows: LabelledRows, preprocessor: Any, fit_on: Places | None, *, scaled: bool) -> Any:
+    """Resolve the preprocessors "auto" and "table"; any other is returned unchanged.
+
+    Parameters
+    ----------
+    rows : LabelledRows
+    preprocessor : transformer, str or None
+    fit_on : array of indices or None
+        Rows to fit it on, None for all; the cells of other rows have no influence.
+    scaled : bool
+        Whether numbers are scaled; with explicit widths, inputs are left unscaled.
+    """
+    if not (isinstance(preprocessor, str) and preprocessor in ("auto", "table")):
+        return preprocessor
+    if preprocessor == "table":
+        return TablePreparation()
+    if rows.is_frame:
+        # A single cell, in any row, is enough to make a pandas column non-numeric.
+        return PlainNumbers() if not scaled and _typed_numbers(take_rows(rows.X, fit_on)) else TablePreparation()
+    with np.errstate(over="ignore", invalid="ignore"):  # of numbers too large to be scaled, which are reported later
+        perhaps = isinstance(rows.X, np.ndarray) and np.isnan(rows.X.sum())
+    if perhaps and (gaps := np.isnan(rows.X).any(axis=1)).any():
+        # Rows without missing values are mapped alike, even if a row outside the first part has a missing value.
+        return TablePreparation() if scaled and take_rows(gaps, fit_on).any() else PlainNumbers(scaled=scaled)
+    if not scaled:
+        return None
+    if isinstance(rows.X, np.ndarray) and has_far_cells(take_rows(rows.X, fit_on)):
+        return PlainNumbers(scaled=True)
+    from sklearn.preprocessing import StandardScaler
+
+    return StandardScaler(with_mean=not hasattr(rows.X, "tocsr"))
+
+
+def _fresh(preprocessor: Any) -> Any:
+    """A fresh transformer to fit; "standardise" names the usual one."""
+    check_preprocessor(preprocessor)
+    if not isinstance(preprocessor, str):
+        return clone(preprocessor)
+    from sklearn.preprocessing import StandardScaler
+
+    return StandardScaler()
+
+
+def _finite(X: Any) -> NDArray[np.float32]:
+    """Rows as a finite dense float32 matrix."""
+    from sklearn.utils import check_array
+
+    with np.errstate(over="ignore"):  # what becomes infinite is refused
+        return dense(check_array(X, accept_sparse="csr", dtype=np.float32, ensure_min_features=1))
+
+
+def _typed_numbers(frame: Any) -> bool:
+    """Whether all columns of a frame have a numeric type, or are objects that are numbers or missing."""
+    columns = list(as_table(frame).columns.values())
+    return bool(columns) and all(map(_is_typed_number, columns))
+
+
+def _is_typed_number(column: Any) -> bool:
+    name = str(column.dtype).lower()
+    if name != "object" or not hasattr(column, "isna"):
+        return name.startswith(("int", "uint", "float"))
+    return all(
+        isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
+        for value, gap in zip(column.to_list(), column.isna(), strict=True)
+        if not gap
+    )
+
+
+def is_our_own(preprocessor: Any) -> bool:
+    """Whether rows are prepared by a map of this library, which is tested to work row by row. A subclass may not.
+
+    Examples
+    --------
+    >>> is_our_own("auto"), is_our_own(TablePreparation()), is_our_own(np.asarray)
+    (True, True, False)
+    """
+    return type(preprocessor) in (type(None), str, TablePreparation, ThermometerCodes)
+
+
+def allows_certificate(preprocessor: Any, transform: Callable[[Any], Any], X: Any) -> bool:
+    """Whether a preprocessor allows a certificate; if not, a warning says why.
+
+    It must be refitted on the first part of the rows, and work row by row. Otherwise the certificate would not be about
+    the predictions of `predict`, and there is only an estimate.
+
+    Parameters
+    ----------
+    preprocessor : transformer, str or None
+        As passed to the classifier.
+    transform : callable
+        The fitted map from raw rows to inputs of the network.
+    X : array, sparse matrix or frame
+        Raw rows.
+
+    Examples
+    --------
+    >>> allows_certificate(None, np.asarray, np.eye(3))
+    True
+    """
+    if is_our_own(preprocessor):
+        return True
+    from abnet.tables.unseen import UnseenWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnseenWarning)  # the fit has told of them
+        reason = fits_anew(preprocessor) or check_row_by_row(transform, X)
+    if reason:
+        warnings.warn(
+            f"There is no certificate, only an estimate: the preprocessor does not allow one, because {reason}. It "
+            "must be refitted on the first part of the rows, and transform each row independently of the others.",
+            stacklevel=3,
+        )
+    return reason is None

@@ -1,0 +1,151 @@
+"""`LabelledRows`: the checked input of `fit`."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_consistent_length, column_or_1d, validate_data
+
+from abnet.tables.caller_rows import column_names, is_frame, take_column, without_column
+from abnet.tables.labels import Labels, check_labelled, signs_of
+from abnet.tables.preparation.transformers import as_frame, with_advice
+from abnet.utils.errors import Parameter, ParameterError
+
+__all__ = ["LabelledRows", "checked_rows", "marks_of", "without_groups"]
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledRows:
+    """Labelled rows, as passed to `fit`.
+
+    Attributes
+    ----------
+    X : array, sparse matrix or frame (n, d)
+    labels : Labels
+        All labels that occur.
+    codes : int array (n,)
+        Code of each row's label.
+    weights : float array (n,) or None
+    groups : array (n,) or None
+        Group of each row.
+    feature_names : tuple of str or None
+    is_frame : bool
+        Whether X was passed as a frame. This depends only on its type: if it depended on cells, one bound row with a
+        missing value could change how all rows are prepared.
+    emptied : bool
+        Whether the frame was made for this fit only. It is then freed as soon as its rows are prepared, because text
+        takes several times their memory.
+    """
+
+    X: Any
+    labels: Labels
+    codes: NDArray[np.intp]
+    weights: NDArray[np.float64] | None = None
+    groups: NDArray[Any] | None = None
+    feature_names: tuple[str, ...] | None = None
+    is_frame: bool = False
+    emptied: bool = False
+
+    @property
+    def marks(self) -> NDArray[np.float64]:
+        """`marks_of` the labels."""
+        return marks_of(self.codes, self.labels.n_classes)
+
+
+def marks_of(codes: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
+    """Labels as numbers, for hashes, fingerprints and preprocessors: signs for two classes, codes for several.
+
+    Examples
+    --------
+    >>> marks_of(np.array([0, 1]), 2), marks_of(np.array([0, 1]), 3)
+    (array([-1.,  1.]), array([0., 1.]))
+    """
+    return signs_of(codes) if n_classes == 2 else codes.astype(np.float64)
+
+
+def checked_rows(
+    estimator: BaseEstimator,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    groups: Any = None,
+    *,
+    preprocessor: Any,
+    gaps: bool = False,
+    emptied: bool = False,
+) -> LabelledRows:
+    """Check rows, labels, weights and groups; sets ``n_features_in_`` and ``feature_names_in_``.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+        For scikit-learn's checks.
+    X, y, sample_weight, groups
+        As given to `fit`.
+    preprocessor : transformer, str or None
+        With a transformer of the user, and with "table", X may have any cells; with "auto" a frame may.
+    gaps : bool
+        Whether an array may have missing values.
+    emptied : bool
+        As in `LabelledRows`.
+    """
+    X, groups = without_groups(as_frame(X), groups)
+    check_labelled(y)
+    named = preprocessor is None or isinstance(preprocessor, str)
+    if not named or preprocessor == "table" or (preprocessor == "auto" and is_frame(X)):
+        X, y = validate_data(estimator, X, y, skip_check_array=True)
+        y = column_or_1d(np.asarray(y), warn=True)
+        check_consistent_length(X, y)
+    else:
+        given: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "ensure_min_samples": 2}
+        try:
+            X, y = validate_data(estimator, X, y, ensure_all_finite="allow-nan" if gaps else True, **given)
+        except ValueError as error:
+            raise with_advice(error, preprocessor) from None
+    y = _checked_labels(y)
+    weights = None
+    if sample_weight is not None:
+        numbers = np.empty((X.shape[0], 1))
+        weights = _check_sample_weight(sample_weight, numbers, dtype=np.float64, ensure_non_negative=True)
+    labels = Labels.of(y)
+    names = getattr(estimator, "feature_names_in_", None)
+    return LabelledRows(
+        X, labels, labels.encode(y), weights, groups, None if names is None else tuple(map(str, names)), is_frame(X),
+        emptied,
+    )  # fmt: skip
+
+
+def _checked_labels(y: Any) -> NDArray[Any]:
+    if y.ndim == 1 and y.dtype.kind == "U":  # text is never a quantity
+        return np.asarray(y)
+    try:
+        check_classification_targets(y)
+    except TypeError as error:
+        raise ValueError("y mixes labels that cannot be sorted, such as numbers and text: use one type.") from error
+    return np.asarray(y)
+
+
+def without_groups(X: Any, groups: Any) -> tuple[Any, NDArray[Any] | None]:
+    """Take the group column out of a frame; without a column name, return rows and groups unchanged.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or frame (n, d)
+    groups : None, array (n,) or str
+        A string is the name of a column of the frame, which is then not used as a feature.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rows, groups = without_groups(pl.DataFrame({"age": [40, 50], "patient": ["a", "b"]}), "patient")
+    >>> rows.columns, groups.tolist()
+    (['age'], ['a', 'b'])
+    """
+    if groups is None or not isinstance(groups, str):
+        return X, None if groups is None else np.asarray(groups)
+    if groups not in column_names(X):
+        raise ParameterError("{}: no column {!r} in X.", Parameter("groups"), groups)
+    return without_column(X, groups), take_column(X, groups)

@@ -1,0 +1,127 @@
+"""Input and result of training, the same for one network and for a mixture."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abnet.certificates.held import Held
+from abnet.model.calibration import Calibration
+from abnet.model.deployment import deploy
+from abnet.model.predictors.moments import Moments
+from abnet.model.predictors.predictor import Predictor
+from abnet.networks.codebook import code_words
+from abnet.networks.posterior import Posterior
+from abnet.tables.labels import Labels
+from abnet.training.features import Features
+from abnet.training.recipe import Recipe
+from abnet.utils.coded_rows import CodedRows
+
+__all__ = ["BoundRows", "Learned", "PreparedRows", "deployed", "words_of"]
+
+
+class BoundRows(NamedTuple):
+    """Bound rows, in the order in which betting bounds read them."""
+
+    X: NDArray[np.float32] | CodedRows
+    codes: NDArray[np.intp]
+    """Classes, 0 to K - 1; K for an unknown label, for which every answer is an error."""
+    groups: NDArray[Any] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedRows:
+    """Prepared rows with their labels, those of the first part first.
+
+    Attributes
+    ----------
+    features : Features
+    codes : int array (n,)
+        Classes, 0 to K - 1; K for a bound row with an unknown label.
+    labels : Labels
+        The classes that the model knows.
+    n_rows : int
+        Number of rows of the whole fit.
+    weights : float array (n,) or None
+        Sample weights, scaled to mean 1 in each of the two parts.
+    groups : array (n,) or None
+        Group of each row; rows of a group are neighbours.
+    """
+
+    features: Features
+    codes: NDArray[np.intp]
+    labels: Labels
+    n_rows: int
+    weights: NDArray[np.float64] | None = None
+    groups: NDArray[Any] | None = None
+
+    @property
+    def n_first(self) -> int:
+        """Rows of the first part."""
+        return self.features.n_first
+
+    @property
+    def n_draws(self) -> int | None:
+        """Number of groups among the bound rows; None if the rows are not in groups."""
+        return None if self.groups is None else len(np.unique(self.groups[self.n_first :]))
+
+    def bound(self) -> BoundRows:
+        """The bound rows."""
+        rows = slice(self.n_first, None)
+        groups = None if self.groups is None else self.groups[rows]
+        return BoundRows(self.features.inputs(rows), self.codes[rows], groups)
+
+    def first_part(self) -> "PreparedRows":
+        """The rows of the first part only, so that training cannot use the bound rows."""
+        n = self.n_first
+        return replace(
+            self, features=replace(self.features, base=self.features.base[:n]), codes=self.codes[:n],
+            weights=None if self.weights is None else self.weights[:n],
+            groups=None if self.groups is None else self.groups[:n],
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """Result of training.
+
+    Attributes
+    ----------
+    posterior : Posterior
+    recipe : Recipe
+        The recipe that was used.
+    held : Held or None
+        Out-of-sample scores of rows of the first part; None without a first part.
+    calibration : Calibration or None
+    curves : mapping
+        Maps the name of the monitored quantity to its values at the start and after every epoch.
+    interrupted : bool
+    taught_by : str or None
+        The teachers and their weights.
+    C : float or None
+        The C of Catoni's bound, if the posterior was trained through it.
+    """
+
+    posterior: Posterior
+    recipe: Recipe
+    held: Held | None = None
+    calibration: Calibration | None = None
+    curves: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    interrupted: bool = False
+    taught_by: str | None = None
+    C: float | None = None
+
+
+def deployed(recipe: Recipe, posterior: Posterior, n_classes: int, rng: np.random.Generator) -> Predictor:
+    """The predictor of a posterior; sampled quantities are drawn once and kept."""
+    words = words_of(posterior, n_classes)
+    if recipe.aggregation == "moments":
+        return Moments.from_networks(posterior.members, words)
+    return deploy(posterior.aggregation, posterior.members, rng, words)
+
+
+def words_of(posterior: Posterior, n_classes: int) -> NDArray[np.int8] | None:
+    """The code words of the networks' outputs; None for two classes."""
+    return None if n_classes == 2 else code_words(n_classes, posterior.sizes[-1])

@@ -1,0 +1,363 @@
+"""`Settings`: the checked parameters of a classifier, with every "auto" resolved that does not depend on the rows."""
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abnet.certificates.certificate import Source
+from abnet.certificates.certify import Terms
+from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall
+from abnet.certificates.row_by_row import fits_anew
+from abnet.networks import Aggregation, Ancestral, Exact, PBGNet, SampledPBGNet, Uniform, exact
+from abnet.networks.posterior import Posterior
+from abnet.training.teachers import TEACHERS
+from abnet.utils.errors import Parameter, ParameterError
+from abnet.utils.parameters import check_choice, check_fraction, check_positive, check_tolerance
+
+if TYPE_CHECKING:
+    from abnet.training.loop import Limits
+
+__all__ = [
+    "AFFORDABLE",
+    "AGGREGATIONS",
+    "CLOSED_FORM",
+    "PBGNET",
+    "MemberSettings",
+    "Settings",
+    "TrainingSettings",
+    "check_class_weight",
+    "check_width",
+    "checked_goal",
+    "checked_members",
+    "exact_cost",
+    "is_auto",
+    "whole_or_none",
+]
+
+Aggregations = Mapping[str, Callable[[int], Aggregation]]
+
+AGGREGATIONS: Aggregations = {"exact": lambda n_samples: Exact(), "ancestral": Ancestral, "uniform": Uniform}
+"""ABNet's aggregations, by the value of the parameter `aggregation`, as functions of `n_samples`."""
+PBGNET: Aggregations = {"exact": lambda n_samples: PBGNet(), "sampled": SampledPBGNet}
+"""PBGNet's."""
+CLOSED_FORM: Aggregations = {"exact": lambda n_samples: Exact(), "moments": Ancestral}
+"""Those of `CertifiedClassifier`: wide members are trained as "ancestral" and deployed in closed form."""
+
+AFFORDABLE = 2**26
+"""Maximum number of products in a training step for which "auto" is exact: some milliseconds on one core."""
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """Settings of the training; None means that a rule sets the value.
+
+    Attributes
+    ----------
+    max_iter, n_iter_no_change, tol, validation_fraction
+        As the parameters.
+    batch_size : int or None
+    rate : float or None
+        Learning rate of the last stage.
+    warm_up : int
+        Epochs on the linear loss before the bound.
+    deviations : bool
+        Whether the standard deviation of each layer is learned through the bound.
+    """
+
+    max_iter: int = 100
+    n_iter_no_change: int = 20
+    tol: float = 1e-4
+    validation_fraction: float = 0.2
+    batch_size: int | None = None
+    rate: float | None = None
+    warm_up: int = 0
+    deviations: bool = False
+
+    @property
+    def limits(self) -> "Limits":
+        """When a stage of training ends."""
+        from abnet.training.loop import Limits
+
+        return Limits(self.tol, self.n_iter_no_change, max_epochs=self.max_iter)
+
+    def batch(self, n_rows: int) -> int:
+        """Minibatch size of one network for this number of training rows."""
+        if self.batch_size is None:
+            return 64 if n_rows >= 20_000 else 32
+        return min(self.batch_size, n_rows)
+
+
+@dataclass(frozen=True, eq=False)
+class MemberSettings:
+    """Settings of a mixture; by default the paper's single network.
+
+    Attributes
+    ----------
+    count : int or None
+        Number of members; None means that a rule sets it.
+    teacher : None, str or classifier
+        "auto" means that a rule sets it.
+    codes : {"auto", "thermometer", "none"}
+    class_weight : None, "balanced" or mapping
+    """
+
+    count: int | None = 1
+    teacher: Any = None
+    codes: str = "none"
+    class_weight: Any = None
+
+    @property
+    def alone(self) -> bool:
+        """Whether this may be a single network trained on the labels only."""
+        untaught = self.teacher is None or is_auto(self.teacher)
+        return self.count in (None, 1) and untaught and self.codes in ("auto", "none") and self.class_weight is None
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """The parameters of a fit.
+
+    Attributes
+    ----------
+    estimator : str
+        Name of the classifier's class.
+    given : dict
+        Parameters that differ from their defaults, as text.
+    hidden : tuple of int or None
+        Widths of the hidden layers; None means that rules set them (`abnet.training.recipe`).
+    aggregation : str
+        A name in `aggregations`, or "auto".
+    aggregations : mapping
+        Maps names to functions from `n_samples` to an aggregation.
+    objective : {"bound", "loss"}
+    split : bool
+        Whether the prior is learned on a first part of the rows.
+    frozen : bool
+        Whether the posterior is that prior, so that the bound rows are held out from training.
+    share : float
+        Fraction of the rows in the first part.
+    classes : array or None
+        All possible labels; None for those of the first part.
+    several : bool
+        Whether there may be more than two classes.
+    code_length : int or None
+        Number of output neurons for several classes; None means that a rule sets it.
+    goal : Goal or None
+        The goal of the answers.
+    gaps : bool
+        Whether NaN in plain arrays is a missing value.
+    given_prior, first : Posterior or None
+        The given prior (None: a random one), and the initial weights of training (None: those of the prior).
+    """
+
+    estimator: str
+    given: Mapping[str, str]
+    hidden: tuple[int, ...] | None
+    aggregation: str
+    aggregations: Aggregations
+    share: float
+    n_samples: int = 100
+    objective: str = "bound"
+    split: bool = True
+    frozen: bool = True
+    preprocessor: Any = None
+    delta: float = 0.05
+    n_candidates: int = 1
+    classes: NDArray[Any] | None = None
+    several: bool = True
+    code_length: int | None = None
+    training: TrainingSettings = TrainingSettings()
+    members: MemberSettings = MemberSettings()
+    goal: Goal | None = None
+    gaps: bool = False
+    given_prior: Posterior | None = None
+    first: Posterior | None = None
+    verbose: int = 0
+
+    def __post_init__(self) -> None:
+        check_fraction("delta", self.delta)
+        check_fraction("validation_fraction", self.training.validation_fraction)
+        for name, value in (
+            ("n_samples", self.n_samples), ("n_candidates", self.n_candidates), ("max_iter", self.training.max_iter),
+            ("n_iter_no_change", self.training.n_iter_no_change),
+        ):  # fmt: skip
+            check_positive(name, value, whole=True)
+        check_tolerance(self.training.tol)
+        check_choice("aggregation", self.aggregation, self._names())
+        if self.aggregation == "exact" and self.hidden is not None:
+            check_width(self.aggregations, self.hidden)
+
+    def _names(self) -> tuple[str, ...]:
+        """Allowed values of `aggregation`; "auto" is one of them only if any width can be certified."""
+        certified = [name for name, make in self.aggregations.items() if make(1).certified]
+        return (*self.aggregations, "auto") if len(certified) > 1 else tuple(self.aggregations)
+
+    @property
+    def wide(self) -> str:
+        """The certified aggregation for networks that are too wide for exact computation."""
+        return next((name for name in ("ancestral", "moments") if name in self.aggregations), "exact")
+
+    @property
+    def pbgnet(self) -> bool:
+        """Whether every neuron reads its own draw of the layer below, so that a draw is a tree of networks."""
+        if self.aggregations is PBGNET:
+            return True
+        return self.aggregation != "auto" and isinstance(self.make(self.aggregation), (PBGNet, SampledPBGNet))
+
+    @property
+    def prior(self) -> str:
+        """The origin of the prior, as a certificate names it."""
+        return self._source
+
+    @property
+    def _source(self) -> Source:
+        return "split" if self.split else "init" if self.given_prior is None else "given"
+
+    def make(self, aggregation: str) -> Aggregation:
+        """The aggregation of this name."""
+        return self.aggregations[aggregation](self.n_samples)
+
+    def is_mixture(self, n_classes: int) -> bool:
+        """Whether any setting needs a mixture: several members, a teacher, codes, weights or several classes."""
+        return self.hidden is None or not self.members.alone or n_classes > 2
+
+    def check_mixture(self, n_classes: int) -> None:
+        """Raise a ParameterError for a mixture with objectives or aggregations that support one network only."""
+        if self.training.warm_up or self.training.deviations or self.first is not None:
+            raise ParameterError(
+                "{}, {} and {} are for one network with two classes.",
+                *(Parameter(name) for name in ("warm_up", "deviations", "init")),
+            )
+        if self.split and self.aggregation != "uniform":
+            return
+        if self.hidden is None or n_classes > 2:
+            raise ParameterError(
+                "{}, {} and {} are for one network with two classes: set {}.",
+                Parameter("prior", "init"), Parameter("objective", "loss"), Parameter("aggregation", "uniform"),
+                Parameter("hidden_layer_sizes"),
+            )  # fmt: skip
+        raise ParameterError(
+            "{}, {}, {} and {} need a prior learned on the first part, and exact or ancestral aggregation.",
+            *(Parameter(name) for name in ("n_estimators", "teacher", "codes", "class_weight")),
+        )
+
+    def aggregation_of_one(self, hidden: tuple[int, ...], n_rows: int) -> str:
+        """The aggregation of one network; "auto" is exact if a training step is affordable."""
+        if self.aggregation != "auto":
+            return self.aggregation
+        cost = exact_cost(hidden, self.training.batch(n_rows)) if max(hidden) <= exact.MAX_WIDTH else np.inf
+        affordable = cost <= AFFORDABLE
+        if self.verbose:
+            why = "all representations are affordable" if affordable else "too many representations to enumerate"
+            print(f"aggregation: {'exact' if affordable else self.wide} ({why}).", file=sys.stderr)
+        return "exact" if affordable else self.wide
+
+    def aggregation_of_members(self, hidden: tuple[int, ...]) -> str:
+        """The aggregation of the members of a mixture; "auto" is exact up to ten neurons."""
+        if self.aggregation != "auto":
+            return self.aggregation
+        return "exact" if max(hidden) <= 10 else self.wide
+
+    def computes_risk(self, n_classes: int) -> bool:
+        """Whether the risk of the posterior will be computed and not sampled; False if that is not yet known."""
+        if self.aggregation != "auto" or self.hidden is None:
+            return self.aggregation == "exact"
+        if self.is_mixture(n_classes):
+            return self.aggregation_of_members(self.hidden) == "exact"
+        return self.aggregation_of_one(self.hidden, 20_000) == "exact"
+
+    def terms(self, n_layers: int) -> Terms:
+        """The terms of a certificate; `n_layers` is the number of layers, including the output layer."""
+        trees = self.pbgnet and n_layers > 2
+        return Terms(
+            delta=self.delta, n_candidates=self.n_candidates, source=self._source,
+            trained=not self.frozen, drawn="tree" if trees else "network",
+        )  # fmt: skip
+
+
+def is_auto(value: Any) -> bool:
+    """Whether a parameter is "auto"."""
+    return isinstance(value, str) and value == "auto"
+
+
+def check_width(aggregations: Aggregations, hidden: tuple[int, ...]) -> None:
+    """Raise a ParameterError for layers too wide for the exact output; it names the other aggregations."""
+    for layer, width in enumerate(hidden, start=1):
+        if width > exact.MAX_WIDTH:
+            others = {name: make(1).certified for name, make in aggregations.items() if name != "exact"}
+            words = " or ".join(f"{{}} ({'certified' if sure else 'an estimate'})" for sure in others.values())
+            raise ParameterError(
+                "Hidden layer {} has {} units: the exact output needs a table of 2^{} representations (at most "
+                f"2^{exact.MAX_WIDTH} are allowed). Use narrower layers, or sampling: {words}.",
+                layer, width, width, *(Parameter("aggregation", name) for name in others),
+            )  # fmt: skip
+
+
+def exact_cost(hidden: tuple[int, ...], batch_size: int) -> int:
+    """Products of one exact forward pass: ``2^{d_k + d_{k-1}}`` for each pair of layers, ``2^{d_1}`` for each row.
+
+    Examples
+    --------
+    >>> exact_cost((12, 12, 12), 64) <= AFFORDABLE, exact_cost((13, 13), 64) <= AFFORDABLE
+    (True, False)
+    """
+    return sum(2 ** (below + above) for below, above in pairwise(hidden)) + batch_size * 2 ** hidden[0]
+
+
+def whole_or_none(name: str, value: Any) -> int | None:
+    """A positive whole number; None for "auto"."""
+    if is_auto(value):
+        return None
+    check_positive(name, value, whole=True)
+    return int(value)
+
+
+def checked_members(n_estimators: Any, teacher: Any, codes: Any, class_weight: Any) -> MemberSettings:
+    """The checked settings of a mixture."""
+    count = whole_or_none("n_estimators", n_estimators)
+    check_choice("codes", codes, ("auto", "thermometer", "none"))
+    known, name = ("auto", "all", *TEACHERS), Parameter("teacher")
+    if isinstance(teacher, str) and teacher not in known:
+        raise ParameterError("{} must be None or one of {}; got {!r}.", name, ", ".join(map(repr, known)), teacher)
+    if not isinstance(teacher, str | None) and not hasattr(teacher, "predict_proba"):
+        raise ParameterError("{} must be None, a text, or a classifier with predict_proba; got {!r}.", name, teacher)
+    if not isinstance(teacher, str | None) and (reason := fits_anew(teacher)):
+        raise ParameterError("{} must be refitted on the first part, but {}.", name, reason)
+    if class_weight is not None and not isinstance(class_weight, Mapping):
+        check_choice("class_weight", class_weight, ("balanced",))
+    return MemberSettings(count, teacher, codes, class_weight)
+
+
+def checked_goal(goal: Any) -> Goal | None:
+    """The checked goal."""
+    if goal is None or isinstance(goal, (TargetError, TargetRecall, TargetPrecision, Costs)):
+        return goal
+    raise ParameterError(
+        "{} must be TargetError, TargetRecall, TargetPrecision or Costs; got {!r}.", Parameter("decision"), goal
+    )
+
+
+def check_class_weight(class_weight: Any, classes: list[Any]) -> None:
+    """Raise a ParameterError for weights of unknown classes: a misspelt name would leave its class at weight 1."""
+    if not isinstance(class_weight, Mapping):
+        return
+    strange = [label for label in class_weight if label not in classes]
+    if strange:
+        raise ParameterError(
+            "{} has a weight for {!r}, which is not a class of the first part; the classes are {}.",
+            Parameter("class_weight"), strange[0], ", ".join(map(repr, classes)),
+        )  # fmt: skip
+    for label, weight in class_weight.items():
+        if not isinstance(weight, Real) or not 0.0 <= float(weight) < np.inf:
+            raise ParameterError(
+                "{} must be finite and not negative; the class {!r} has {!r}.",
+                Parameter("class_weight"), label, weight,
+            )  # fmt: skip
+    if not any(class_weight.get(label, 1.0) for label in classes):
+        raise ParameterError("{} leaves no class with a weight above 0.", Parameter("class_weight"))

@@ -1,0 +1,1 @@
+"""What several rooms share, one small file each."""

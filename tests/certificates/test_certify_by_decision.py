@@ -1,0 +1,149 @@
+"""A model that answers by a decision: what is certified and watched later are its answers, not its plain vote."""
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import abnet
+from abnet import Model
+from abnet.certificates.certify import Terms, about_the_vote, certify
+from abnet.certificates.certify_model import certify_judged
+from abnet.certificates.certify_table import certify_table
+from abnet.certificates.decided import about_the_decision
+from abnet.certificates.decision import Decision
+from abnet.certificates.evidence import observe
+from abnet.certificates.goals import TargetError, TargetRecall, meet
+from abnet.certificates.held import Held
+from abnet.certificates.outside import judge_answers
+from abnet.certificates.sentences import decision_sentence
+from abnet.certificates.statement import state
+from abnet.model.card import Card
+from abnet.model.predictors.compact import Compact
+from abnet.tables.labels import Labels
+from broken_promise import breaks
+
+X = np.linspace(-3.0, 3.0, 200)
+TRUTH = np.where(X > 0, "yes", "no")
+TABLE = {"x": X.tolist(), "y": TRUTH.tolist()}
+CUT, ABSTAIN = Decision(kind="cut", threshold=-0.9, positive=1), Decision(kind="abstain", threshold=0.5)
+
+
+def model(decision: Decision) -> Model:
+    """A model whose plain vote makes no error, with a certificate of that vote."""
+    predictor = Compact(np.ones((1, 1, 1)), np.zeros((1, 1)), np.array([[-1.0, 1.0]]))
+    seen = observe([0] * 100, [0] * 100, ("no", "yes"))
+    promised = about_the_vote(certify(seen, Terms()))
+    return Model(
+        predictor, Labels(np.array(["no", "yes"])), feature_names=("x",), certificate=promised, decision=decision,
+        card=Card(target="y"),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("decision", [CUT, ABSTAIN])
+def test_certify_counts_the_answers_of_predict(decision: Decision) -> None:
+    made: Any = certify_table(model(decision), TABLE)
+    wrong = int(np.sum(model(decision).predict(X[:, None]) != TRUTH))
+    assert wrong > 10
+    assert made.made.find("error", "predict").counted["errors"] == wrong
+    answers = {statement.rule["answer"] for statement in made.confusion().statements}
+    assert ("other or none" in answers) == (decision is ABSTAIN)
+
+
+def test_rows_without_an_answer_are_not_called_errors() -> None:
+    made: Any = certify_table(model(ABSTAIN), TABLE).made
+    answers = model(ABSTAIN).predict(X[:, None])
+    answered = np.array([answer is not None for answer in answers])
+    first, coverage = made.statements[:2]
+    assert (first.quantity, first.of) == ("error", "answered rows")
+    assert first.counted == {"errors": int(np.sum(answers[answered] != TRUTH[answered])), "n": int(answered.sum())}
+    assert coverage.counted == {"successes": int(answered.sum()), "n": len(X)}
+    text = " ".join(made.describe().split())
+    assert "without an answer" in text
+    assert "the error rate on new data" not in text
+    assert set(made.check().values()) == {"recomputed"}
+
+
+@pytest.mark.parametrize("further", [{"by": "place"}, {"group": "place"}], ids=["by", "group"])
+def test_nor_with_populations_or_groups(further: dict[str, Any]) -> None:
+    places = [f"p{place // 4 if 'group' in further else place % 2}" for place in range(len(X))]
+    made: Any = certify_table(model(ABSTAIN), {**TABLE, "place": places}, **further).made
+    text = " ".join(made.describe().split())
+    assert "without an answer" in text
+    assert "the error rate on" not in text
+    assert "upper bounds on the error rate" not in text
+    assert (made.statements[0].of == "answered rows") == ("by" in further)  # rows of a group are no independent draws
+
+
+@pytest.mark.parametrize("quantity", ["recall", "precision"])
+def test_what_a_cut_was_made_for_comes_first(quantity: str) -> None:
+    goal = {"failures": 0, "trials": 100, "rate": 0.9}
+    rule: dict[str, float | str] = {"threshold": -0.9, "called": "yes"}
+    promise = state(
+        quantity, "class", "rate_of_successes", goal, delta=0.05, side="at least", name="yes", rule=rule,
+    )  # fmt: skip
+    cut = model(CUT)
+    assert cut.certificate is not None
+    made: Any = certify_table(replace(cut, certificate=cut.certificate.adding([promise])), TABLE).made
+    answers = cut.predict(X[:, None])
+    among = (TRUTH if quantity == "recall" else answers) == "yes"
+    right = int(np.sum((answers == "yes") & (TRUTH == "yes")))
+    assert made.statements[0].quantity == quantity
+    assert made.statements[0].counted == {"successes": right, "n": int(among.sum())}
+    assert "score for yes is above -0.9" in " ".join(made.describe().split())
+
+
+@pytest.mark.parametrize("tight", [False, True])
+def test_statements_about_answered_rows_are_kept(tight: bool, rng: np.random.Generator) -> None:
+    """60% of the rows are answered, and 10% of the answers are wrong; observed rates are no bounds."""
+    runs, terms, false = 400, Terms(delta=0.1, source="test set"), Counter[str]()
+    for _ in range(runs):
+        truth = rng.integers(0, 2, 80)
+        answers = np.where(rng.random(80) < 0.1, 1 - truth, truth)
+        said = [answer if given else None for answer, given in zip(answers, rng.random(80) < 0.6, strict=True)]
+        judged = judge_answers(truth, said, known=[0, 1])
+        errors = certify_judged(judged, terms, np.arange(80))
+        error, coverage = about_the_decision(errors, judged, ABSTAIN, None, terms).statements[:2]
+        seen: Any = error.counted["errors"] / error.counted["n"], coverage.counted["successes"] / 80  # type: ignore
+        bound, least = seen if tight else (error.value or 0.0, coverage.value or 0.0)
+        false += Counter(error=bound < 0.1, coverage=least > 0.6)
+    assert breaks(false["error"], runs, 0.1) == breaks(false["coverage"], runs, 0.1) == tight
+
+
+def test_a_new_threshold_is_found_for_the_plain_vote() -> None:
+    made: Any = certify_table(model(CUT), TABLE, goal=TargetRecall(0.8, positive="yes"), random_state=0)
+    assert made.made.find("recall", "class", "yes").value == 0.8
+    assert made.judged.wrong.sum() == 0
+
+
+@pytest.mark.parametrize("decision", [CUT, ABSTAIN])
+def test_a_monitor_does_not_hold_answers_to_the_votes_promise(decision: Decision, tmp_path: Path) -> None:
+    path, state = tmp_path / "m.abnet", tmp_path / "s.json"
+    model(decision).save(path)
+    with pytest.raises(ValueError, match="plain vote"):
+        abnet.monitor(path, TABLE, state)
+    assert not state.exists()
+    seen = abnet.monitor(path, TABLE, state, error=0.6)
+    assert seen.errors_new == np.sum(model(decision).predict(X[:, None]) != TRUTH)
+
+
+def test_the_short_form_says_whose_error_is_bounded() -> None:
+    assert "error rate of the plain vote at most" in repr(model(CUT))
+    assert "error rate at most" in repr(model(Decision()))
+    assert "error rate of the plain vote" in str(model(CUT).certificate_)
+
+
+def test_a_threshold_below_every_row_is_said_to_answer_all() -> None:
+    scores = np.linspace(-1.0, 1.0, 400)
+    truth = (scores > 0).astype(int)
+    decision, made = meet(
+        TargetError(0.1), Held(scores, truth), scores, truth, ("no", "yes"), Terms(), keys=np.arange(400)
+    )
+    assert decision is not None
+    certificate = certify(observe(truth, truth, ("no", "yes")), Terms()).adding(made)
+    for text in (certificate.describe(), decision_sentence(decision, ("no", "yes"))):
+        assert "-1" not in text
+        assert "every row is answered" in " ".join(text.lower().split())

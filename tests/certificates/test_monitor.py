@@ -1,0 +1,256 @@
+"""The monitor: false alarms, delays, its state, and what is not to be called a probability."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.special import bdtrc
+
+from abnet.bounds.anytime import log_evidence
+from abnet.certificates import Monitor
+from broken_promise import breaks
+
+ERROR, ALPHA = 0.05, 0.01
+Bools = NDArray[np.bool_]
+
+
+def alarm_times(rng: np.random.Generator, rate: float, rows: int, repetitions: int, alpha: float = ALPHA) -> list[int]:
+    """Row of the alarm in each repetition, or a number beyond all rows."""
+    times = []
+    for wrong in rng.random((repetitions, rows)) < rate:
+        monitor = Monitor(ERROR, alpha)
+        monitor.update(wrong)
+        times.append(monitor.alarm_at or rows + 1)
+    return times
+
+
+def test_false_alarms_at_exactly_the_promised_error(rng: np.random.Generator) -> None:
+    times = alarm_times(rng, ERROR, 4000, 500)
+    assert not breaks(sum(t <= 4000 for t in times), 500, ALPHA)
+
+
+def test_false_alarms_of_errors_that_depend_on_the_past(rng: np.random.Generator) -> None:
+    """No independence is needed: here an error makes the next rows' errors less likely, never more than promised."""
+    rows, repetitions, false = 1500, 500, 0
+    uniform = rng.random((repetitions, rows))
+    rate, wrong = np.full(repetitions, ERROR), np.empty((repetitions, rows), dtype=bool)
+    for t in range(rows):
+        wrong[:, t] = uniform[:, t] < rate
+        rate = np.where(wrong[:, t], 0.01, np.minimum(ERROR, rate * 1.5))
+    for row in wrong:
+        monitor = Monitor(ERROR, 0.1)
+        false += monitor.update(row)
+    assert not breaks(false, repetitions, 0.1)
+
+
+def repeated_test(wrong: Bools, alpha: float) -> bool:
+    """The trap: a test for one look, at every hundredth row."""
+    t = np.arange(100, len(wrong) + 1, 100)
+    return bool(np.any(bdtrc(np.cumsum(wrong)[t - 1] - 1.0, t, ERROR) <= alpha))
+
+
+def test_looking_again_and_again_with_a_test_for_one_look_is_a_trap(rng: np.random.Generator) -> None:
+    alpha = 0.05
+    false = sum(repeated_test(wrong, alpha) for wrong in rng.random((400, 2000)) < ERROR)
+    assert breaks(false, 400, alpha)
+    assert not breaks(sum(t <= 2000 for t in alarm_times(rng, ERROR, 2000, 400, alpha)), 400, alpha)
+
+
+@pytest.mark.parametrize(("rate", "median", "rows"), [(0.2, 36, 300), (0.1, 263, 2000), (0.075, 954, 5000)])
+def test_delays(rng: np.random.Generator, rate: float, median: int, rows: int) -> None:
+    assert np.median(alarm_times(rng, rate, rows, 300)) == pytest.approx(median, rel=0.2)
+
+
+def test_certificate_for_the_stream_survives_how_it_is_cut(rng: np.random.Generator) -> None:
+    wrong = rng.random(9000) < 0.06
+    whole, pieces = Monitor(ERROR), Monitor(ERROR)
+    whole.update(wrong)
+    for part in np.split(wrong, np.sort(rng.integers(0, 9000, size=40))):
+        pieces.update(part)
+    one_by_one = Monitor(ERROR)
+    for row in wrong[:500]:
+        one_by_one.update(bool(row))
+    assert (whole.n, whole.errors, whole.alarm_at) == (pieces.n, pieces.errors, pieces.alarm_at)
+    assert whole.log_evidence == pieces.log_evidence
+    assert whole.log_shiryaev_roberts == pytest.approx(pieces.log_shiryaev_roberts, rel=1e-9)
+    first = Monitor(ERROR)
+    first.update(wrong[:500])
+    assert first.log_shiryaev_roberts == pytest.approx(one_by_one.log_shiryaev_roberts, rel=1e-9)
+
+
+def test_alarm_is_the_first_time_that_the_evidence_suffices(rng: np.random.Generator) -> None:
+    for _ in range(20):
+        wrong = rng.random(400) < 0.15
+        logs = log_evidence(np.cumsum(wrong), np.arange(1, 401), ERROR)
+        reached = np.flatnonzero(logs >= math.log(1 / ALPHA))
+        monitor = Monitor(ERROR, ALPHA)
+        monitor.update(wrong)
+        assert monitor.alarm_at == (reached[0] + 1 if len(reached) else None)
+        assert monitor.log_evidence == logs[-1]
+
+
+def test_alarm_stays() -> None:
+    monitor = Monitor(ERROR)
+    assert monitor.update([True] * 10)
+    at = monitor.alarm_at
+    assert monitor.update([False] * 3000)
+    assert monitor.alarm_at == at
+    assert monitor.evidence < 1.0
+
+
+def shiryaev_roberts(wrong: Bools) -> NDArray[np.float64]:
+    """The recursion as it is written, for each alternative, averaged; one row after the other."""
+    q = 1 - (1 - ERROR) * (1 - (np.arange(20) + 0.5) / 20) ** 0.2
+    sums, path = np.zeros((len(wrong), 20)), []
+    for column in wrong.T:
+        ratio = np.where(column[:, None], q / ERROR, (1 - q) / (1 - ERROR))
+        sums = (sums + 1) * ratio
+        path.append(sums.mean(axis=1))
+    return np.array(path).T
+
+
+def test_shiryaev_roberts_is_its_recursion(rng: np.random.Generator) -> None:
+    wrong = rng.random((6, 300)) < 0.06
+    path = shiryaev_roberts(wrong)
+    for rows, expected in zip(wrong, path, strict=True):
+        monitor = Monitor(ERROR)
+        for t, row in enumerate(rows):
+            monitor.update(bool(row))
+            assert monitor.shiryaev_roberts == pytest.approx(expected[t], rel=1e-9)
+
+
+def test_shiryaev_roberts_keeps_its_mean_time_and_no_probability(rng: np.random.Generator) -> None:
+    """The trap: an alarm at 1/α called false "with probability α". False ones come every 1/α rows."""
+    level, rows, repetitions = 100.0, 2000, 400
+    path = shiryaev_roberts(rng.random((repetitions, rows)) < ERROR)
+    reached = path >= level
+    times = np.where(reached.any(axis=1), reached.argmax(axis=1) + 1, rows)
+    assert times.mean() >= level
+    assert breaks(int(reached.any(axis=1).sum()), repetitions, 1 / level)
+    assert reached.any(axis=1).mean() > 0.9
+
+
+def test_shiryaev_roberts_sees_a_late_change_sooner_than_the_evidence(rng: np.random.Generator) -> None:
+    wrong = np.concatenate([rng.random((60, 2000)) < ERROR, rng.random((60, 800)) < 0.2], axis=1)
+    path = shiryaev_roberts(wrong)[:, 2000:] >= 1e5
+    late = [Monitor(ERROR, 1e-5) for _ in wrong]
+    for monitor, rows in zip(late, wrong, strict=True):
+        monitor.update(rows)
+    assert np.median(path.argmax(axis=1)) < 100
+    assert np.median([monitor.alarm_at or 9999 for monitor in late]) > 2300
+
+
+def test_nothing_has_been_seen_at_the_start() -> None:
+    monitor = Monitor(ERROR)
+    assert (monitor.n, monitor.errors, monitor.alarm, monitor.evidence) == (0, 0, False, 1.0)
+    assert monitor.shiryaev_roberts == 0.0
+    assert monitor.upper_limit() == 1.0
+    monitor.update([])
+    assert monitor.n == 0
+    assert "0 errors in 0 labelled rows" in str(monitor)
+
+
+def test_huge_evidence_overflows_to_infinity_only() -> None:
+    monitor = Monitor(0.001)
+    monitor.update(np.ones(2000, dtype=bool))
+    assert monitor.evidence == monitor.shiryaev_roberts == math.inf
+    assert monitor.log_evidence > 1000
+    assert math.isfinite(monitor.log_shiryaev_roberts)
+
+
+def test_text_says_what_is_shown() -> None:
+    monitor = Monitor(ERROR)
+    monitor.update([False] * 100 + [True], unlabelled=7)
+    text = " ".join(monitor.describe().split())
+    assert "1 error in 101 labelled rows" in text
+    assert "not counted: 7 rows without a label" in text
+    assert "No alarm" in text
+    monitor.update([True] * 20)
+    assert "ALARM, raised at row 1" in " ".join(str(monitor).split())
+
+
+def example() -> Monitor:
+    monitor = Monitor(ERROR)
+    monitor.update([False] * 20 + [True, False, True], unlabelled=2)
+    return monitor
+
+
+def test_state_survives_a_file(tmp_path: Path) -> None:
+    path, monitor = tmp_path / "state.json", example()
+    monitor.save(path)
+    again = Monitor.load(path)
+    assert again.to_dict() == monitor.to_dict()
+    for other in (monitor, again):
+        other.update([True] * 9)
+    assert again.to_dict() == monitor.to_dict()
+    assert again.alarm
+    again.save(path)
+    assert Monitor.load(path).alarm_at == again.alarm_at
+    assert [file.name for file in tmp_path.iterdir()] == ["state.json"]
+
+
+def test_failed_save_leaves_the_old_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, monitor = tmp_path / "state.json", example()
+    monitor.save(path)
+    old = path.read_text()
+    monitor.update([True] * 9)
+    monkeypatch.setattr(json, "dumps", lambda *a, **k: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(OSError, match="disk full"):
+        monitor.save(path)
+    assert path.read_text() == old
+    assert [file.name for file in tmp_path.iterdir()] == ["state.json"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"format": "abnet monitor, version 2"},
+        {"n": 1},
+        {"n": 23.0},
+        {"n": True},
+        {"errors": -1},
+        {"errors": 20},
+        {"error": 0.0},
+        {"alpha": "0.01"},
+        {"alarm_at": 24},
+        {"alarm_at": 0},
+        {"unlabelled": None},
+        {"log_sums": [0.0] * 20},
+        {"log_sums": [1.0] * 19},
+        {"log_sums": [-1.0] * 20},
+        {"log_sums": [math.inf] * 20},
+        {"log_sums": [None] * 20},
+        {"more": 1},
+    ],
+    ids=str,
+)
+def test_contradictory_states_are_refused(tmp_path: Path, change: dict[str, object]) -> None:
+    path = tmp_path / "state.json"
+    path.write_text(json.dumps({**example().to_dict(), **change}))
+    with pytest.raises(ValueError, match=r"state\.json: "):
+        Monitor.load(path)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"n": NaN}', "null", "[" * 100_000])
+def test_files_that_are_no_state_are_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "state.json"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=r"state\.json: "):
+        Monitor.load(path)
+    with pytest.raises(FileNotFoundError):
+        Monitor.load(tmp_path / "none.json")
+
+
+@pytest.mark.parametrize("wrong", [1, 0.5, [0, 1], [[True]], "True", [None], float("nan")])
+def test_rows_are_checked(wrong: object) -> None:
+    monitor = example()
+    before = monitor.to_dict()
+    with pytest.raises(ValueError, match=r"^wrong must"):
+        monitor.update(wrong)  # type: ignore[arg-type]
+    assert monitor.to_dict() == before
+    with pytest.raises(ValueError, match=r"^unlabelled must"):
+        monitor.update(True, unlabelled=-1)
+    assert monitor.to_dict() == before
