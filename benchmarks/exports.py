@@ -42,7 +42,7 @@ N_ROWS, N_PIXELS, N_SLOW = 17_500, 784, 250
 SHORT = 50
 """Rows of a short batch: other programs on the machine seldom interrupt it."""
 FLAGS = ("-O3", "-march=native", "-std=c99", "-ffp-contract=fast", "-shared", "-fPIC")
-Codes = Callable[[NDArray[np.float32]], NDArray[np.int32]]
+Codes = Callable[[NDArray[np.float64]], NDArray[np.int32]]
 
 
 def images() -> tuple[NDArray[np.float32], str]:
@@ -84,7 +84,7 @@ def compiled(model: Model, folder: Path) -> Codes:
     rows = ctypes.CDLL(str(folder / "model.so")).abnet_predict_rows
     pointer = ctypes.c_void_p
 
-    def predict(X: NDArray[np.float32]) -> NDArray[np.int32]:
+    def predict(X: NDArray[np.float64]) -> NDArray[np.int32]:
         codes = np.empty(len(X), np.int32)
         rows(X.ctypes.data_as(pointer), ctypes.c_size_t(len(X)), codes.ctypes.data_as(pointer), None)
         return codes
@@ -105,13 +105,14 @@ def measured(name: str, model: Model, width: int, X: NDArray[np.float32], what: 
     session = onnxruntime.InferenceSession(onnx_program(model).SerializeToString(), providers=["CPUExecutionProvider"])
     sampled = model.predictor.vote == "kept paths"
     X = X[:N_SLOW] if sampled else X
+    exact = X.astype(np.float64)  # what exports take
     step = 50 if sampled else 500
 
     def onnx() -> Any:
-        return np.concatenate([session.run(["label"], {"X": X[i : i + step]})[0] for i in range(0, len(X), step)])
+        return np.concatenate([session.run(["label"], {"X": exact[i : i + step]})[0] for i in range(0, len(X), step)])
 
     expected = model.predict(X)
-    assert model.classes_[c(X)].tolist() == expected.tolist()
+    assert model.classes_[c(exact)].tolist() == expected.tolist()
     assert onnx().tolist() == expected.tolist()
     repeat = 1 if sampled else 5
 
@@ -119,7 +120,7 @@ def measured(name: str, model: Model, width: int, X: NDArray[np.float32], what: 
         with threadpool_limits(1):
             return mlp.predict(X)
 
-    jobs = (lambda: mlp.predict(X), lambda: c(X), onnx, lambda: model.predict(X), on_one_core)
+    jobs = (lambda: mlp.predict(X), lambda: c(exact), onnx, lambda: model.predict(X), on_one_core)
     *times, alone = best_times(*jobs, repeat=repeat)
     told = ", ".join(f"{n} {1000 * t:.1f} ms" for n, t in zip(("MLP", "C", "ONNX", "NumPy"), times, strict=True))
     told += f"; MLP on one core {1000 * alone:.1f} ms"
@@ -172,7 +173,7 @@ def wide_model() -> Model:
 
 def library(
     compiler: str, source: str, function: str, folder: Path, level: str = "-O3"
-) -> Callable[[NDArray[np.float32]], Any]:
+) -> Callable[[NDArray[Any]], Any]:
     """A function over rows from C, compiled for any machine of this kind."""
     made = folder / f"{function}_{compiler}{level}.so"
     flags = (level, "-std=c99", "-shared", "-fPIC", "-o", str(made))
@@ -180,7 +181,7 @@ def library(
     called = getattr(ctypes.CDLL(str(made)), function)
     pointer = ctypes.c_void_p
 
-    def run(X: NDArray[np.float32]) -> NDArray[np.int32]:
+    def run(X: NDArray[Any]) -> NDArray[np.int32]:
         codes = np.empty(len(X), np.int32)
         called(X.ctypes.data_as(pointer), ctypes.c_size_t(len(X)), codes.ctypes.data_as(pointer), None)
         return codes
@@ -188,7 +189,7 @@ def library(
     return run
 
 
-def repeated(function: Callable[[NDArray[np.float32]], Any], one: NDArray[np.float32]) -> None:
+def repeated(function: Callable[[NDArray[Any]], Any], one: NDArray[Any]) -> None:
     """One row, as often as a short batch has rows."""
     for _ in range(SHORT):
         function(one)
@@ -204,10 +205,10 @@ def coded_rows(folder: Path) -> Iterator[Row]:
     for compiler in filter(shutil.which, ("gcc", "clang")):
         c = library(compiler, "model.c", "abnet_predict_rows", folder)
         mlp = library(compiler, "mlp.c", "mlp", folder)
-        assert c(X).tolist() == model.predict(X).tolist()
-        one = X[:1].copy()
-        some = X[:SHORT]
-        jobs = [partial(c, some), partial(mlp, some), partial(repeated, c, one), partial(repeated, mlp, one)]
+        exact = X.astype(np.float64)
+        assert c(exact).tolist() == model.predict(X).tolist()
+        some, raw = exact[:SHORT], X[:SHORT]
+        jobs = [partial(c, some), partial(mlp, raw), partial(repeated, c, some[:1]), partial(repeated, mlp, raw[:1])]
         batch, rival, single, lone = best_times(*jobs, repeat=100)
         told = f"{1e6 * batch / SHORT:.1f} µs a row against {1e6 * rival / SHORT:.1f} µs, {compiler} -O3"
         yield stated(f"4 × 300 neurons on coded columns, {compiler}: C / MLP of 1,200 units in C", batch / rival, told)

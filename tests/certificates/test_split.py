@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from abnet.bounds import clopper_pearson_bound
 from abnet.bounds.counted import cost_bound, group_error_bound
 from abnet.certificates import Split, drawn_seed, row_hashes, row_order
+from abnet.certificates.split import warn_of_few_rows
 from broken_promise import breaks
 
 N = 60
@@ -65,9 +67,18 @@ def test_numbers_have_one_hash_whatever_holds_them(form: Callable[[Any], Any]) -
     assert np.array_equal(row_hashes(form(rows), Y), row_hashes(rows, Y))
 
 
-def test_a_rounded_array_is_split_like_the_one_it_was_rounded_from() -> None:
-    long = RNG.normal(size=(N, 3))
-    assert np.array_equal(row_hashes(long), row_hashes(long.astype(np.float32)))
+def test_rows_that_are_equal_in_float32_alone_are_split_alike_in_any_order() -> None:
+    """If such rows had one hash, their places in the file would decide which of them is held out."""
+    rows = 1.0 + np.arange(N)[:, None] * 1e-12
+    shuffled = np.random.default_rng(1).permutation(N)
+    one, other = (Split.of(row_hashes(each), 0.4, 3) for each in (rows, rows[shuffled]))
+    assert np.array_equal(np.sort(shuffled[other.first]), np.sort(one.first))
+
+
+def test_decimals_as_text_have_the_hashes_of_numbers() -> None:
+    numbers = np.round(RNG.normal(size=2000) * 10.0 ** RNG.integers(-3, 9, 2000), 6)
+    texts = [f"{number:.6f}" for number in numbers.tolist()]
+    assert np.array_equal(row_hashes(pl.DataFrame({"x": texts})), row_hashes(numbers[:, None]))
 
 
 def test_numbers_written_as_text_are_numbers() -> None:
@@ -204,12 +215,50 @@ def test_a_seed_is_kept_or_drawn() -> None:
         drawn_seed(-1)
 
 
+# Tables of few different rows
+
+DELTA, SAMPLES, ROWS, CELLS, SHARE = 0.1, 400, 60, 4, 0.3
+LIMITS = np.array([clopper_pearson_bound(k, ROWS // 2, DELTA) for k in range(ROWS // 2 + 1)])
+
+
+def error_counts(seed: int, samples: int) -> NDArray[np.intp]:
+    """Errors among the held-out rows of tables with a constant feature; labels are 1 with probability .3."""
+    found = []
+    for sample in range(samples):
+        y = np.random.default_rng([sample, 8]).random(ROWS) < SHARE
+        found.append(y[Split.of(row_hashes(np.zeros((ROWS, 1)), y), 0.5, seed).counted].sum())
+    return np.array(found)
+
+
+def test_with_a_constant_feature_a_promise_holds_on_average_over_seeds_and_not_for_each() -> None:
+    failed = np.array([LIMITS[error_counts(seed, 100)] < SHARE for seed in range(40)])
+    assert not breaks(int(failed.sum()), failed.size, DELTA)
+    assert any(breaks(int(count), 100, DELTA) for count in failed.sum(axis=1))
+
+
+@pytest.mark.parametrize(
+    ("rows", "few"),
+    [
+        (lambda rng: np.zeros((400, 1)), True),
+        (lambda rng: np.zeros((40, 1)), True),
+        (lambda rng: rng.integers(0, 8, (400, 1)), False),
+        (lambda rng: rng.normal(size=(400, 1)), False),
+        (lambda rng: rng.normal(size=(6, 1)), False),
+    ],
+)
+def test_a_warning_says_where_a_seed_fixes_the_split(rows: Callable[[Any], NDArray[Any]], few: bool) -> None:
+    rng = np.random.default_rng(2)
+    X = rows(rng)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warn_of_few_rows(row_hashes(X, rng.random(len(X)) < 0.3))
+    assert len(caught) == few
+
+
 # Promises on files that are sorted, that lie in blocks, and that are shuffled. One permutation for all samples is right
 # or wrong for all of them at once: about a share δ of the seeds are wrong nearly always.
 
-DELTA, SAMPLES, ROWS, CELLS, SHARE = 0.1, 400, 60, 4, 0.3
 SEEDS = range(20)
-LIMITS = np.array([clopper_pearson_bound(k, ROWS // 2, DELTA) for k in range(ROWS // 2 + 1)])
 Order = Callable[[NDArray[np.uint64], int], NDArray[np.intp]]
 
 

@@ -3,6 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import abnet
+from abnet.model.digest import model_digest
 from abnet.model.file import save
 from abnet.model.summary import InspectedFile
 from cli.tables import Failure, Run
@@ -60,7 +61,23 @@ def test_a_drawn_network_is_shown_with_its_certificate(run: Run, tmp_path: Path)
     assert "drawn network" in text
     assert certificate.describe() in text
     record = json.loads(run("inspect", path, "--json").stdout)["certificate"]
-    assert record == certificate.to_dict()
+    assert record == {**certificate.to_dict(), "model": model_digest(stored("layers"))}
+
+
+def test_a_certificate_and_its_model_are_told_from_others(
+    run: Run, failure: Failure, model: Path, tmp_path: Path
+) -> None:
+    fitted, saved, other = abnet.load(model), tmp_path / "certificate.json", tmp_path / "other.abnet"
+    assert fitted.certificate is not None
+    fitted.certificate.save(saved)
+    assert model_digest(fitted) in run("inspect", saved).stderr
+    assert model_digest(fitted) in run("inspect", model).stdout
+    assert str(model) in " ".join(run("inspect", saved, "--model", model).stderr.split())
+    save(stored("layers"), other)
+    message = failure("inspect", saved, "--model", other)
+    assert all(str(part) in message for part in (saved, other, model_digest(fitted), model_digest(stored("layers"))))
+    drawn_certificate().save(saved)
+    assert str(saved) in failure("inspect", saved, "--model", model)
 
 
 def test_a_damaged_model_is_one_line(failure: Failure, model: Path, tmp_path: Path) -> None:

@@ -95,6 +95,16 @@ def test_numbers_of_double_precision_stay_so(numbers: Fitted) -> None:
     np.testing.assert_allclose(probabilities, pipeline.predict_proba(exact), atol=1e-6)
 
 
+def test_a_column_that_float32_does_not_resolve_needs_double_inputs() -> None:
+    exact = rows(400).astype(np.float64) * [30, 1, 1, 1] + [1.6e9, 0, 0, 0]
+    y = (rows(400)[:, 0] > 0).astype(int)
+    network = abnet.ABNetClassifier((5,), random_state=0, max_iter=5, preprocessor=StandardScaler()).fit(exact, y)
+    made = skl2onnx.to_onnx(network, exact[:1], options={"zipmap": False})
+    assert run(made, {"X": exact})[0].tolist() == network.predict(exact).tolist()
+    with pytest.raises(ValueError, match="float64"):
+        skl2onnx.to_onnx(network, exact[:1].astype(np.float32))
+
+
 def test_an_old_set_of_operators_is_refused(numbers: Fitted) -> None:
     pipeline, X = numbers
     with pytest.raises(ValueError, match="target_opset=18 or above"):

@@ -81,14 +81,14 @@ def build(model: Model, folder: Path, *flags: str, single: bool = False) -> tupl
     """The program around a model, compiled with all warnings."""
     source = to_c(model, folder / "model.c", single=single)
     fields = list(zip(source.members, _textual(model), strict=True)) if source.members else []
-    cast = "(float)" if single else ""
+    real, cast = ("float", "(float)") if single else ("double", "")
     parts = {
-        "type": "abnet_row" if fields else "float",
+        "type": "abnet_row" if fields else real,
         "each": "1" if fields else "ABNET_COLUMNS",
         "read": "\n".join(
             f"        x->{name} = {'text' if is_text else cast + 'number'}();" for name, is_text in fields
         )
-        or "        for (read = 0; read < ABNET_COLUMNS; read++) x[read] = (float)number();",
+        or f"        for (read = 0; read < ABNET_COLUMNS; read++) x[read] = {cast}number();",
         "call": "x" + (", one" if model.predictor.shares else ""),
         "many": ", p" if model.predictor.shares else "",
         "free": "\n".join(f"        free((void *)x->{name});" for name, is_text in fields if is_text),

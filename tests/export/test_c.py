@@ -20,7 +20,7 @@ from abnet.model.predictors.single_precision import lead
 from abnet.tables.columns import BooleanColumn, DateColumn, NumericColumn, TextColumn, WordsColumn
 from abnet.tables.frames import as_table
 from abnet.tables.labels import Labels
-from abnet.tables.preparation import TableMap, TablePreparation, as_preparation
+from abnet.tables.preparation import MinMaxMap, StandardMap, TableMap, TablePreparation, as_preparation
 from abnet.tables.preparation.coded import CodedMap
 from export import models
 from export.compiled import SANITIZED, build, compile_c, needs_compiler, run
@@ -221,7 +221,7 @@ TWO = """
 #include "second.h"
 #include <stdio.h>
 int main(void) {
-    const float x[FIRST_COLUMNS] = {0.5f, -1.0f, 2.0f};
+    const double x[FIRST_COLUMNS] = {0.5, -1.0, 2.0};
     const second_row row = {0.5, -1.0, 2.0};
     printf("%s %s", first_label(first_predict(x, NULL)), second_label(second_predict(&row)));
     return 0;
@@ -286,6 +286,38 @@ def test_the_example_reads_a_csv_file(tmp_path: Path) -> None:
     given = frame.select("age", "member", "born", "city, or town")
     assert [line[0] for line in lines] == [str(label) for label in model.predict(given).tolist()]
     np.testing.assert_allclose([[float(p) for p in line[1:]] for line in lines], model.predict_proba(given), atol=1e-5)
+
+
+def far_model() -> tuple[Any, np.ndarray]:
+    """Columns far from zero in an array without names, and rows."""
+    rows = np.random.default_rng(3).normal([1.6e9, 50.0], [30.0, 1e-5], (60, 2))
+    preparation = StandardMap((1.6e9, 50.0), (30.0, 1e-5))
+    return models.model("compact", 2, preparation=preparation), rows
+
+
+def test_the_example_reads_numbers_in_double_precision(tmp_path: Path) -> None:
+    model, rows = far_model()
+    to_c(model, tmp_path / "model.c", example=True)
+    compile_c(tmp_path, "model_example.c", "model.c", "-o", "main", "-lm", *SANITIZED)
+    frame = pl.DataFrame(rows, schema=["column 1", "column 2"])
+    found = [line.split(",")[0] for line in output(tmp_path, given=frame.write_csv().encode()).splitlines()]
+    assert found == [str(label) for label in model.predict(rows).tolist()]
+    assert found != [str(label) for label in model.predict(rows.astype(np.float32)).tolist()]
+
+
+def test_float_all_through_refuses_columns_that_float_does_not_resolve() -> None:
+    """The header states how far floats move a number; a column that they move too far is named."""
+    with pytest.raises(ValueError, match="'column 1'"):
+        c_program(far_model()[0], single=True)
+    limits = MinMaxMap((1 / 30,), (-1.6e9 / 30,), None)
+    with pytest.raises(ValueError, match="'seconds'"):
+        c_program(models.model("compact", 1, preparation=limits, feature_names=("seconds",)), single=True)
+    days = TableMap((DateColumn("since", "year-month-day", 19000.0, 19000.0, 0.01, False, False),))
+    with pytest.raises(ValueError, match="'since'"):
+        c_program(models.model("compact", 1, preparation=days), single=True)
+    years = models.model("compact", 1, preparation=StandardMap((2000.0,), (10.0,)))
+    gap = float(np.spacing(np.float32(2000))) / 10
+    assert f"{gap:.0e}" in c_program(years, single=True).header
 
 
 @pytest.mark.parametrize("name", ["skin.c", "abnet_skin.c", "my skin.c"])

@@ -35,7 +35,7 @@ def feed(model: Model, rows: Any) -> dict[str, Any]:
     """Inputs of the graph for an array or a frame."""
     plan = export_plan(model)
     if plan.names is None:
-        return {"X": np.asarray(rows, np.float32)}
+        return {"X": np.asarray(rows, np.float64)}
     if not isinstance(rows, pl.DataFrame):
         return {name: np.asarray(rows, np.float64)[:, [i]] for i, name in enumerate(plan.names)}
     kinds: tuple[Any, ...] = plan.columns or ()

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from abnet.certificates.decision import ARGMAX, Decision
 from abnet.export import c_program, onnx_program
@@ -21,7 +22,7 @@ from abnet.networks.bam import BAM
 from abnet.tables.cells import NumberForm
 from abnet.tables.columns import HashedColumn, NumericColumn
 from abnet.tables.labels import Labels
-from abnet.tables.preparation import TableMap
+from abnet.tables.preparation import TableMap, TablePreparation, as_preparation
 from abnet.tables.preparation.coded import CodedMap
 from abnet.tables.unseen import UnseenWarning
 from export import models
@@ -181,7 +182,40 @@ def test_every_preparation_of_an_array(exporter: Exporter, name: str, tmp_path: 
     X = np.random.default_rng(8).normal(size=(500, 6))
     names = models.HOSTILE if name in ("coded", "clipped", "thermometer") else None
     model = models.model("compact", width, preparation=preparation, feature_names=names)
-    check(exporter, model, X if names or exporter.run is by_javascript else X.astype(np.float32), tmp_path)
+    check(exporter, model, X, tmp_path)
+
+
+FAR = {"seconds": (1.6e9, 30.0), "metres": (4.6e6, 0.3), "pascals": (1e5, 0.005), "hertz": (50.0, 1e-5)}
+"""Centres and deviations of columns far from zero: float32 rounds away much of what tells their rows apart."""
+
+
+def far_preparation(name: str, train: Any) -> Any:
+    if name == "table":
+        table: Any = as_preparation(TablePreparation().fit(pl.DataFrame(train, schema=list(FAR))))
+        return CodedMap.of(table, table.transform(pl.DataFrame(train, schema=list(FAR))))
+    base = as_preparation((MinMaxScaler(clip=True) if name == "minmax" else StandardScaler()).fit(train))
+    return CodedMap.of(base, base.transform(train)) if name == "coded" else base
+
+
+@every_exporter
+@pytest.mark.parametrize("name", ["standard", "minmax", "coded", "named columns", "table"])
+def test_columns_far_from_zero(exporter: Exporter, name: str, tmp_path: Path) -> None:
+    """Rows in double precision have Python's labels; so have rows in single precision, whose numbers are others."""
+    rng = np.random.default_rng(6)
+    centres, deviations = np.array(list(FAR.values())).T
+    train, X = (centres + deviations * rng.normal(size=(n, len(FAR))) for n in (300, 1000))
+    preparation = far_preparation(name, train)
+    names = tuple(FAR) if name == "named columns" else None
+    model = models.model("compact", preparation.n_features_out, preparation=preparation, feature_names=names)
+    single = X.astype(np.float32)
+    for column in range(len(FAR)):
+        rounded = X.copy()
+        rounded[:, column] = single[:, column]
+        given = pl.DataFrame(rounded, schema=list(FAR)) if name == "table" else rounded
+        full = pl.DataFrame(X, schema=list(FAR)) if name == "table" else X
+        assert (model.predict(given) != model.predict(full)).any()  # else rounding could not be noticed
+    for rows in (X, single):
+        check(exporter, model, pl.DataFrame(rows, schema=list(FAR)) if name == "table" else rows, tmp_path)
 
 
 @every_exporter

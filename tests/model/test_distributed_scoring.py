@@ -23,6 +23,7 @@ from abnet.certificates.fitted_rows import row_filter
 from abnet.certificates.training_rows import label_marks
 from abnet.model.card import Card
 from abnet.model.distributed_scoring import certify_frame, certify_parts, partition_evidence, score_frame
+from abnet.model.digest import model_digest
 from abnet.model.model import Model
 from abnet.utils.errors import TrainingRowsError
 from broken_promise import breaks
@@ -54,6 +55,7 @@ def test_parts_add_up_to_the_certificate_of_all_rows(kind: str) -> None:
     assert found.gibbs_risk_bound == pytest.approx(whole.gibbs_risk_bound, abs=1e-12)
     assert [part.vote_errors for part in found.per_class] == [part.vote_errors for part in whole.per_class]
     assert found.facts.classes == model.labels.names
+    assert found.model == model_digest(model)
 
 
 @pytest.mark.parametrize("kind", ["classes by paths", "paths", "drawn"])

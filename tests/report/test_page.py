@@ -274,9 +274,11 @@ def test_a_model_that_is_worse_says_so() -> None:
     bound = model.certificate_.vote_error_bound  # type: ignore[union-attr]
     assert bound is not None
     worse, better = Peer("tree", bound + 0.1, 0.1), Peer("logistic regression", bound - 0.1, 0.1)
-    assert "is better here" not in read(report_page(model, rivals=[worse])).text
-    assert "logistic regression (at most" in read(report_page(model, rivals=[worse, better])).text
-    assert "is better here" in read(report_page(model, rivals=[worse, better])).text
+    assert "lower bound than this model" not in read(report_page(model, rivals=[worse])).text
+    found = read(report_page(model, rivals=[worse, better])).text
+    assert "logistic regression (at most" in found
+    assert "lower bound than this model" in found
+    assert "is better here" not in found  # a lower bound shows nothing of the kind
 
 
 def test_classes_with_a_much_worse_bound_are_marked_and_in_natural_order() -> None:

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from abnet.bounds.rounding import round_up
+from abnet.certificates.agreement import check_agreement
 from abnet.certificates.record_file import read_record, write_record
 from abnet.certificates.statement import Checked, Statement
 
@@ -91,10 +92,14 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     statements : tuple of Statement
         The most important first.
     facts : Facts
+    model : str or None
+        Digest of the model (`abnet.model.digest.model_digest`); None for a model of another library, and for one that
+        cannot be saved.
     """
 
     statements: tuple[Statement, ...]
     facts: Facts
+    model: str | None = None
 
     def find(self, quantity: str, of: str, name: str | None = None) -> Statement | None:
         """The first statement with this quantity, object and name; None if there is none."""
@@ -170,14 +175,18 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         return msgspec.structs.replace(self, statements=(*self.statements, *statements))
 
     def check(self) -> dict[str, Checked]:
-        """Recompute every statement from its recorded counts; a ValueError names the first one that does not match.
+        """Recompute every statement from its counts, and compare it with the facts and with the other statements.
+
+        A ValueError names the first statement that does not match, and the numbers.
 
         Returns
         -------
         dict
             Maps the subject of each statement to "recomputed", or to "attainable" if the single values were not stored.
         """
-        return {s.about: s.check() for s in self.statements}
+        found = {s.about: s.check() for s in self.statements}
+        check_agreement(self)
+        return found
 
     def describe(self, *, details: bool = False) -> str:
         """Describe in plain English what is guaranteed, and under which assumptions."""

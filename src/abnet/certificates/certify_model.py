@@ -14,6 +14,8 @@ from abnet.certificates.outside import AnyModel, Judged, judge_model
 from abnet.certificates.split import RandomState, bet_keys, drawn_seed, row_hashes, row_order
 from abnet.certificates.statement import Estimate
 from abnet.certificates.training_rows import estimate_error, find_fitted, refuse_fitted
+from abnet.model.digest import belonging
+from abnet.model.model import FittedClassifier, Model, model_of
 from abnet.tables.caller_rows import take_column
 
 __all__ = ["certify", "certify_judged", "confusion_of"]
@@ -97,7 +99,8 @@ def certify(
         check_groups(model, X, "groups")
     judged = judge_model(model, X, y)
     order = row_order(row_hashes(X, y), drawn_seed(random_state), columns["groups"])
-    return certify_judged(judged, Terms(delta=delta, n_candidates=n_candidates, source="test set"), order, **columns)
+    made = certify_judged(judged, Terms(delta=delta, n_candidates=n_candidates, source="test set"), order, **columns)
+    return belonging(made, model_of(model)) if isinstance(model, Model | FittedClassifier) else made
 
 
 def certify_judged(

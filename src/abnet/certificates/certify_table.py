@@ -17,6 +17,7 @@ from abnet.certificates.scores import certify_scores
 from abnet.certificates.split import drawn_seed, row_hashes, row_order
 from abnet.certificates.statement import Estimate
 from abnet.certificates.training_rows import estimate_error, refuse_fitted
+from abnet.model.digest import belonging
 from abnet.model.table_rows import ModelOrPath, as_model
 from abnet.tables.named_columns import label_text
 from abnet.utils.errors import Parameter, ParameterError
@@ -134,7 +135,10 @@ def certify_table(
     refuse_fitted(rows.seen)
     if rows.decision != ARGMAX and rows.promised is not None and rows.promised.find("cost", "predict") is not None:
         rows.said.append("the model was fitted with costs, and every error counts the same here; give the costs again")
-    return wanted.certified(rows)
+    made = wanted.certified(rows)
+    if goal is not None or not isinstance(made.made, Certificate):
+        return made  # the certified threshold is not that of the model
+    return replace(made, made=belonging(made.made, loaded))
 
 
 def certify_predictions(

@@ -89,9 +89,9 @@ ROOM = 1e-9
 def cuts_between(scores: ArrayLike) -> Floats:
     """All useful thresholds between distinct scores, in increasing order: one more than there are distinct scores.
 
-    A threshold lies well between two neighbouring scores, so rounding cannot decide on which side of it a row falls:
-    the last bit of a score may depend on the batch. Among the numbers there it has the fewest decimals, so the printed
-    threshold is exactly the certified one.
+    A threshold lies well between two neighbouring scores of these rows, so rounding cannot decide on which side of it
+    one of them falls: the last bit of a score may depend on the batch. Among the numbers there it has the fewest
+    decimals, so the printed threshold is exactly the certified one.
 
     Examples
     --------

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from abnet.utils.coded_rows import dense
 
-__all__ = ["MOST_ROWS", "FittedRows", "RowFilter", "Sighted", "kept_rows", "row_filter"]
+__all__ = ["MOST_ROWS", "FittedRows", "RowFilter", "Sighted", "kept_rows", "log_chance", "row_filter"]
 
 _BITS_PER_ROW, _HASHES = 16, 11
 _MISTAKEN = 1 / 2000
@@ -96,7 +96,7 @@ def row_filter(X: Any, y: NDArray[Any], n_learned: int | None = None) -> RowFilt
     bits = np.zeros(-(-_BITS_PER_ROW * n // 8) * 8, dtype=bool)
     bits[_places(marks, len(bits)).ravel()] = True
     often = _counts(marks)
-    names = {_name(rows) for rows in (everything, marks) if _log_chance(_counts(rows)) < math.log(_RARE)}
+    names = {_name(rows) for rows in (everything, marks) if log_chance(_counts(rows)) < math.log(_RARE)}
     packed = base64.b64encode(np.packbits(bits).tobytes()).decode("ascii")
     return RowFilter(packed, n, int((often == 1).sum()), int((often == 2).sum()), tuple(sorted(names)))
 
@@ -224,7 +224,7 @@ def _counts(marks: NDArray[np.uint64]) -> NDArray[np.intp]:
     return np.unique(marks, axis=0, return_counts=True)[1]
 
 
-def _log_chance(often: NDArray[np.intp]) -> float:
+def log_chance(often: NDArray[np.intp]) -> float:
     """Logarithm of the probability that n draws with replacement contain each row exactly as often as these rows do."""
     n = int(often.sum())
     return math.lgamma(n + 1) + sum(k * math.log(k / n) - math.lgamma(k + 1) for k in often.tolist())

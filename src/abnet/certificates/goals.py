@@ -177,7 +177,10 @@ class TargetError:
         # The reported threshold is chosen with the same rows, so the coverage needs a union bound over all thresholds.
         counted = {"successes": trials, "n": evidence.n_rows}
         paid = {**options, "n_candidates": terms.n_candidates * len(grid.decisions)}
-        made.append(state("coverage", "predict", "clopper_pearson_lower", counted, side="at least", **paid))
+        made.append(state(
+            "coverage", "predict", "clopper_pearson_lower", counted, side="at least",
+            rule={"thresholds": len(grid.decisions)}, **paid,
+        ))  # fmt: skip
         return grid.decisions[at], made
 
 

@@ -28,6 +28,8 @@ __all__ = [
     "SENTENCES",
     "as_html",
     "assumptions",
+    "balanced_words",
+    "counted_row",
     "decision_sentence",
     "describe",
     "fitted_html",
@@ -35,6 +37,15 @@ __all__ = [
     "sentence",
     "table",
 ]
+
+
+def counted_row(facts: Facts, kind: str = "row") -> str:
+    """What the rows (or groups) behind a certificate are called: held out only if training did not use them.
+
+    A posterior is trained on its bound rows, and without a first part all rows are bound rows.
+    """
+    held_out = not facts.trained and facts.source in ("split", "test set")
+    return f"held-out {kind}" if held_out else f"bound {kind}"
 
 
 def _bound(s: Statement) -> str:
@@ -126,7 +137,7 @@ def sentence(statement: Statement, facts: Facts) -> str:
     With 95% confidence, the error rate on new data is at most 4.7% (1 error on 100 held-out rows).
     """
     if statement.value is None:
-        return _nothing(statement)
+        return _nothing(statement, facts)
     new = "new data" if facts.n_groups is None else "a new group, averaged over its rows,"
     draw = "network" if facts.drawn == "network" else "PBGNet tree"
     clause = SENTENCES.get(statement.quantity, _other)(statement).replace("{new}", new).replace("{draw}", draw) + _if(
@@ -171,7 +182,7 @@ def decision_sentence(decision: Decision, names: Sequence[str]) -> str:
 _GOALS = {"recall": "A recall", "precision": "A precision", "specificity": "A specificity", "error": "An error rate"}
 
 
-def _nothing(s: Statement) -> str:
+def _nothing(s: Statement, facts: Facts) -> str:
     if s.quantity == "difference":
         a, b = s.rule.get("a", "A"), s.rule.get("b", "B")
         alone = _alone(s)
@@ -187,7 +198,7 @@ def _nothing(s: Statement) -> str:
     needed = (
         "The failure rate is too high: more rows would not help."
         if s.rows_needed is None
-        else f"About {number_of(s.rows_needed, 'held-out row')} would be needed at this rate."
+        else f"About {number_of(s.rows_needed, counted_row(facts))} would be needed at this rate."
     )
     return f"{what}{asked} could not be certified with {confidence(s.delta)} confidence ({counted}). {needed}"
 
@@ -207,7 +218,7 @@ def _whole(value: object) -> int:
 def _seen(s: Statement, facts: Facts) -> str:
     """The counts behind a statement, in brackets."""
     c = s.counted
-    held = "held-out row" if not facts.trained else "row"
+    held = counted_row(facts)
     if s.rule.get("answers") == "or none" and s.method == "clopper_pearson_bound":
         return f" ({_whole(c['errors']):,} of {number_of(_whole(c['n']), held)})"
     if s.method == "clopper_pearson_bound" and s.quantity == "error":
@@ -217,7 +228,7 @@ def _seen(s: Statement, facts: Facts) -> str:
         assert isinstance(rows, list)
         assert isinstance(errors, list)
         rate = sum(k / n for k, n in zip(errors, rows, strict=True)) / len(rows)
-        return f" ({percent(rate)} on {number_of(len(rows), 'held-out group')})"
+        return f" ({percent(rate)} on {number_of(len(rows), counted_row(facts, 'group'))})"
     if s.method == "trained_vote_bound":
         return " (PAC-Bayes bound on the vote)"
     if s.quantity == "Gibbs risk":
@@ -236,7 +247,7 @@ def _seen(s: Statement, facts: Facts) -> str:
     if s.quantity in ("coverage", "recall", "precision") and "successes" in c:
         return f" ({_whole(c['successes']):,} of {number_of(_whole(c['n']), held)})"
     if "failures" in c:
-        return f" ({number_of(_whole(c['failures']), 'failure')} in {number_of(_whole(c['trials']), 'held-out row')})"
+        return f" ({number_of(_whole(c['failures']), 'failure')} in {number_of(_whole(c['trials']), held)})"
     return ""
 
 
@@ -247,8 +258,8 @@ _PREMISES = {
     ("init", True): "The prior is the random initialisation, and the preprocessing does not depend on these rows",
     ("given", False): "It also assumes that the given prior (the model) was fixed before these rows were seen",
     ("given", True): "It also assumes that the given prior was fixed before these rows were seen",
-    ("test set", False): "The model was trained and chosen without these rows",
 }
+"""What holds for rows of a fit, by their source and whether the posterior was trained on them."""
 
 
 def assumptions(certificate: Certificate) -> str:
@@ -256,14 +267,18 @@ def assumptions(certificate: Certificate) -> str:
     f = certificate.facts
     units = number_of(f.n_rows, "row") if f.n_groups is None else number_of(f.n_groups, "group")
     two = certificate.find("difference", "two models") is not None
-    parts = [
-        f"This assumes that the {units} counted and the new data are independent draws from the same source.",
-        "Both models were trained and chosen without these rows." if two else f"{_PREMISES[f.source, f.trained]}.",
-    ]
+    assumed = [f"that the {units} counted and the new data are independent draws from the same source"]
+    if two:
+        assumed.append("that both models were trained and chosen without these rows")
+        assumed.append("that the model tested as the better one was named before looking at them")
+    elif f.source == "test set":
+        assumed.append("that the model was trained and chosen without these rows")
+    *most, last = assumed
+    parts = [f"This assumes {', '.join(most)} and {last}." if most else f"This assumes {last}."]
+    if f.source != "test set":
+        parts.append(f"{_PREMISES[f.source, f.trained]}.")
     if any("threshold" in s.rule for s in certificate.statements):
         parts.append("The candidate thresholds were fixed on other rows.")
-    if two:
-        parts.append("Which model was tested as the better one was decided before looking at these rows.")
     if certificate.find("error", "drawn network") is not None:
         parts.append("The network was drawn once, not picked among several draws.")
     if f.n_groups is not None:
@@ -271,7 +286,9 @@ def assumptions(certificate: Certificate) -> str:
     if f.n_candidates > 1:
         parts.append(f"The bounds account for the choice among {number_of(f.n_candidates, 'candidate')}.")
     if f.n_groups is None:
-        parts.append("The bound counts every held-out row once; sample weights affect training only.")
+        parts.append(
+            f"The bound counts every {counted_row(f).removeprefix('bound ')} once; sample weights affect training only."
+        )
     return " ".join(parts)
 
 
@@ -356,7 +373,7 @@ def said(certificate: Certificate, *, details: bool = False) -> list[str]:
     shown = [s for s in c.statements if s.jointly is None and (details or _is_main(s, c))]
     if _gibbs_first(c):
         shown.sort(key=lambda s: s.quantity != "Gibbs risk")
-    made = [*(sentence(s, c.facts) for s in shown), *_judged(c), *_joint(c)]
+    made = [*(sentence(s, c.facts) for s in shown), *_judged(c), *_joint(c, details=details)]
     if c.vote_error_bound is None and c.find("Gibbs risk", "draw") is not None:
         made.insert(int(_gibbs_first(c)), "There is no certificate for `predict`: no theorem covers its voting rule.")
     if len(shown) > 1:
@@ -397,34 +414,55 @@ def _judged(c: Certificate) -> list[str]:
         return []
     f = c.facts
     commonest = f.classes[max(range(len(f.classes)), key=lambda code: f.class_rows[code])]
-    return [
+    made = [
         f"This bound exceeds the majority-class error: always answering {commonest} is wrong on {percent(majority)} of "
         "the counted rows."
     ]
+    return [*made, *balanced_words(c)]
 
 
-def _joint(c: Certificate) -> list[str]:
+def balanced_words(c: Certificate) -> list[str]:
+    """That the balanced error rate is certified below that of constant answers, if it is.
+
+    A model for rare classes gives up some of the overall error rate for that, on purpose.
+    """
+    bound, constant = c.balanced_error_bound, 1.0 - 1.0 / max(len(c.per_class), 1)
+    if bound is None or bound >= constant:
+        return []
+    return [
+        f"Its balanced error rate is at most {percent_up(bound)}; that of any constant answer is {percent(constant)}."
+    ]
+
+
+def _joint(c: Certificate, *, details: bool) -> list[str]:
     made = []
-    if any(s.jointly == "classes" for s in c.statements):
+    sure = confidence(c.facts.delta)
+    errors = any(s.jointly == "classes" for s in c.statements)
+    risks = any(s.jointly == "classes, Gibbs risk" for s in c.statements) and (details or _gibbs_first(c))
+    if errors:
         balanced = c.balanced_error_bound
         bounded = balanced is not None and not _abstains(c)
         more = f" and bound the balanced error rate by {percent_up(balanced or 0.0)}" if bounded else ""
+        which = "error bounds" if risks else "bounds"
         made.append(
-            f"The bounds per class hold jointly with {confidence(c.facts.delta)} confidence{more}; "
-            "the overall bound is a separate statement."
+            f"The {which} per class hold jointly with {sure} confidence{more}; the overall bound is a separate "
+            "statement."
         )
+    if risks:
+        apart = ", but not together with the error bounds" if errors else ""
+        made.append(f"The Gibbs risk bounds per class hold jointly with {sure} confidence{apart}.")
     if any(s.jointly == "confusion" for s in c.statements):
         made.append(
             "The table counts the rows of each class by answer. The ranges in brackets bound their share among new "
-            f"rows; they hold jointly with {confidence(c.facts.delta)} confidence."
+            f"rows; they hold jointly with {sure} confidence."
         )
     populations = [s for s in c.statements if s.jointly == "populations"]
     if populations:
         parts = "; ".join(f"{s.name} {percent_up(s.value or 0.0)}{_seen(s, c.facts)}" for s in populations)
         what = "share of wrong answers and rows without an answer" if _abstains(c) else "error rate"
         made.append(
-            f"These upper bounds on the {what} on new rows hold jointly with "
-            f"{confidence(c.facts.delta)} confidence: {parts}."
+            f"These upper bounds on the {what} on new rows hold jointly with {sure} confidence, as a statement of "
+            f"their own: {parts}."
         )
     return made
 

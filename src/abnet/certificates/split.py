@@ -11,16 +11,23 @@ Therefore each row gets a hash of its cells and its label, and its position in t
 **The same rows and the same seed give the same order, in any order of the file; another sample gets another key.**
 Without a seed, one is drawn (`drawn_seed`) and stored with the model. Passing it as the seed reproduces the order.
 
+There is one exception to the second half: a table with a constant feature and two labels is described by two counts,
+and a given seed splits all tables with these counts alike. A promise then holds on average over seeds, so it is exact
+if the seed is drawn; with a fixed seed it may fail in more than a share δ of the samples (`warn_of_few_rows`). The
+order of the rows could not be added to the key, because files may be sorted.
+
 Equal cells have equal hashes in arrays, sparse matrices and frames of pandas or Polars. Numbers are hashed by their
-value in float32 (exactly from 2^24 on), so an array in float32 and the same array in float64 are split alike. Text is
-hashed by its UTF-8 bytes, or by its value if it is a number, as in a CSV file. None, NaN, null and empty text have the
-same hash. Dates and times are hashed in microseconds. Columns are identified by position, not by name. Hashes do not
-depend on the process, the machine or the version of a library.
+value in float64 (integers exactly), so rows that differ have different hashes. An array of decimals and its copy in
+float32 are different tables. Text is hashed by its UTF-8 bytes, or by its value if it is a number, as in a CSV
+file. None, NaN, null and empty text have the same hash. Dates and times are hashed in microseconds. Columns are
+identified by position, not by name. Hashes do not depend on the process, the machine or the version of a library.
 """
 
 import hashlib
+import math
 import numbers
 import secrets
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -28,11 +35,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from abnet.certificates.fitted_rows import log_chance
 from abnet.utils.errors import Parameter, ParameterError
 from abnet.utils.groups import number_groups
 from abnet.utils.wording import number_of
 
-__all__ = ["RandomState", "Split", "bet_keys", "drawn_seed", "row_hashes", "row_order"]
+__all__ = ["RandomState", "Split", "bet_keys", "drawn_seed", "row_hashes", "row_order", "warn_of_few_rows"]
 
 RandomState = int | np.integer | np.random.Generator | np.random.RandomState | None
 """A seed as in scikit-learn; None draws one."""
@@ -202,6 +210,34 @@ def _repeats(hashes: Hashes) -> Hashes:
     return before
 
 
+_LOOKED_AT = 10_000
+_FEW_TABLES = 1 / 300
+
+
+def warn_of_few_rows(hashes: Hashes) -> None:
+    """Warn if rows repeat so much that other samples are often the same table, which a given seed splits alike.
+
+    If a table has probability p, a seed chooses among about 1/p splits. The share of samples in which a bound at δ
+    fails then varies from seed to seed by about ``sqrt(δ p)``: with p = 1/300, by 1% at δ = 5%.
+
+    Parameters
+    ----------
+    hashes : array (n,)
+        Of the training rows, in the keyed order.
+    """
+    often = np.unique(hashes[:_LOOKED_AT], return_counts=True)[1]
+    # Where most rows occur once, new rows have values that were not seen yet.
+    if 2 * len(often) > often.sum() or log_chance(often) < math.log(_FEW_TABLES):
+        return
+    warnings.warn(
+        f"The training rows hold only {number_of(len(often), 'different row')}, labels included. A given seed splits "
+        "other samples with the same counts in the same way, so the stated confidence is an average over seeds. It is "
+        "exact if the seed was drawn, which is the default; with a seed that was chosen, the certificate may be false "
+        "more often.",
+        stacklevel=2,
+    )
+
+
 # Hashes of rows
 
 
@@ -343,12 +379,8 @@ def _polars_cells(column: Any) -> Hashes:
 
 
 def _number_bits(values: NDArray[Any]) -> Hashes:
-    """Bits of numbers: of float32, written as float64; from 2^24 on of float64, and of integers from 2^53 on."""
+    """Bits of numbers as float64; integers from 2^53 on have their own."""
     numbers = values.astype(np.float64)
-    if values.dtype not in (np.float32, np.float16, np.bool_, np.int8, np.uint8, np.int16, np.uint16):
-        with np.errstate(over="ignore", invalid="ignore"):
-            short = numbers.astype(np.float32)
-            np.copyto(numbers, short, where=np.abs(numbers) < 2.0**24)
     numbers += 0.0  # no negative zeros
     bits = numbers.view(np.uint64)
     if values.dtype.kind == "f":

@@ -20,6 +20,7 @@ from abnet.estimators.fit import Fitted, fit
 from abnet.estimators.posterior_losses import losses_on_test_set
 from abnet.estimators.prediction import PredictionMixin
 from abnet.estimators.refit import fitting_anew
+from abnet.model.digest import belonging
 from abnet.model.model import Model
 from abnet.networks.bam import BAM
 from abnet.networks.posterior import Posterior
@@ -282,4 +283,4 @@ def certify_test_set(
         answers, codes, model.labels.names, **({} if losses is None else losses._asdict()), groups=groups,
         populations=by, keys=bet_keys(row_order(row_hashes(X, y), order_seed, groups)),
     )  # fmt: skip
-    return certify(found, terms)
+    return belonging(certify(found, terms), model)

@@ -18,7 +18,7 @@ from abnet.certificates.decision import ARGMAX, Decision
 from abnet.certificates.fingerprint import fingerprint, warn_of_copies
 from abnet.certificates.goals import Goal
 from abnet.certificates.held import Held
-from abnet.certificates.split import Split, row_hashes
+from abnet.certificates.split import Split, row_hashes, warn_of_few_rows
 from abnet.certificates.statement import Estimate
 from abnet.estimators.drawn_network import draw_network
 from abnet.estimators.fit_card import card_of
@@ -138,7 +138,10 @@ def split_rows(rows: LabelledRows, settings: Settings, seed: int) -> Split:
     With ``objective="loss"`` the first part is the validation rows.
     """
     if settings.split or settings.objective == "loss":
-        return Split.of(row_hashes(rows.X, rows.marks), settings.share, seed, rows.groups)
+        hashes = row_hashes(rows.X, rows.marks)
+        split = Split.of(hashes, settings.share, seed, rows.groups)
+        warn_of_few_rows(hashes[split.first])
+        return split
     if rows.groups is not None:
         number_groups(rows.groups, len(rows.codes))
     return Split(np.arange(0), np.arange(len(rows.codes)))

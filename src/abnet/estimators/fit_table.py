@@ -154,5 +154,5 @@ def _written(classifier: CertificateMixin, part: Learning, output: Path) -> Fitt
     return FittedTable(
         str(model.card.target), model.labels.names, part.n_rows, preparation.n_features_in or model.n_inputs,
         classifier.certificate_, classifier.bound_estimate_, model.card.rivals, (*part.notes, *preparation.notes),
-        model.card, output, output.stat().st_size, replaced,
+        model.card, output, output.stat().st_size, replaced, getattr(classifier, "class_weight", None),
     )  # fmt: skip

@@ -1,18 +1,26 @@
 """`FittedTable`: the results that `abnet fit` prints."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from abnet.certificates.certificate import Certificate
+from abnet.certificates.certificate import Certificate, Facts
+from abnet.certificates.sentences import counted_row
 from abnet.certificates.statement import Estimate
 from abnet.model.card import Card, Rival
 from abnet.tables.notes import Note
-from abnet.utils.wording import percent
+from abnet.utils.wording import number_of, percent
 
 __all__ = ["FittedTable"]
+
+_MEASURES = {"None": "error rate", "balanced": "balanced error rate"}
+"""What a model is compared with constant answers by, for each class weight; else by the error rate so weighted."""
+
+_ROUNDING = 1e-12
+"""Rates that differ by less are equal."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +47,8 @@ class FittedTable:
         Bytes of the model file.
     replaced : bool
         Whether it replaced an older one.
+    class_weight : None, "balanced" or mapping
+        What the errors of each class weigh, as the classifier was told.
     """
 
     target: str
@@ -53,6 +63,7 @@ class FittedTable:
     output: Path
     size: int
     replaced: bool
+    class_weight: Any = None
 
     @property
     def n_background(self) -> int:
@@ -70,20 +81,23 @@ class FittedTable:
         c = self.certificate
         if c is None:
             return ""
-        errors, n = sum(c.facts.class_errors), c.facts.n_rows
         parts = list(zip(c.facts.class_rows, c.facts.class_errors, strict=True))
         wrong, right = [k == n for n, k in parts], [k == 0 and n > 0 for n, k in parts]
+        counted = counted_row(c.facts)
         if sum(right) == 1 and all(a or b for a, b in zip(wrong, right, strict=True)):
             only = self.classes[right.index(True)]
-            return f"This model is useless: it predicts {only} on all {n:,} held-out rows."
-        known = c.facts.class_rows[: len(self.classes)]  # no answer is right for other labels
-        base = 1 - max(known) / n
-        if errors < base * n:
+            return f"This model is useless: it predicts {only} on all {number_of(c.facts.n_rows, counted)}."
+        weights = _weights_of(self.class_weight, c.facts)
+        rows = [weight * n for weight, n in zip(weights, c.facts.class_rows, strict=True)]
+        errors = sum(weight * k for weight, k in zip(weights, c.facts.class_errors, strict=True))
+        known = rows[: len(self.classes)]  # no answer is right for other labels
+        best = max(known)
+        if sum(rows) - best - errors > _ROUNDING * sum(rows):
             return ""
-        commonest = self.classes[known.index(max(known))]
+        what = _MEASURES.get(str(self.class_weight), "error rate weighted by class")
         return (
-            f"This model is useless: its error rate on the held-out rows is {percent(errors / n)}, and "
-            f"always answering {commonest} has an error rate of {percent(base)}."
+            f"This model is useless: its {what} on the {counted}s is {percent(errors / sum(rows))}, and "
+            f"that of always answering {self.classes[known.index(best)]} is {percent(1 - best / sum(rows))}."
         )
 
     def promise(self, *, details: bool = False) -> str:
@@ -105,3 +119,14 @@ class FittedTable:
             "n_background": self.n_background,
             "model": {"path": str(self.output), "bytes": self.size, "replaced": self.replaced},
         }
+
+
+def _weights_of(class_weight: Any, facts: Facts) -> list[float]:
+    """What a row of each class weighs where the model is compared with constant answers.
+
+    A model for rare classes makes more errors in all on purpose, so it is judged by the errors that it was made for.
+    """
+    if isinstance(class_weight, Mapping):
+        weights = {str(label): float(weight) for label, weight in class_weight.items()}
+        return [weights.get(name, 1.0) for name in facts.classes]
+    return [1.0 / max(n, 1) if class_weight == "balanced" else 1.0 for n in facts.class_rows]

@@ -36,16 +36,16 @@ def known_classes(rows: LabelledRows, first: NDArray[np.intp], settings: Setting
     unknown = codes == known.n_classes
     if unknown[first].any():
         raise ParameterError("y has labels that are not among {}: {}.", Parameter("classes"), ", ".join(known.names))
-    warn_of_unknown(int(np.sum(unknown)))
+    warn_of_unknown(int(np.sum(unknown)), "held-out row" if settings.frozen else "bound row")
     return known, codes
 
 
-def warn_of_unknown(count: int) -> None:
+def warn_of_unknown(count: int, row: str = "held-out row") -> None:
     """Warn that bound rows have labels that do not occur in the first part."""
     if count:
         have = "has a label" if count == 1 else "have labels"
         warnings.warn(
-            f"{number_of(count, 'held-out row')} {have} that no training row has; any prediction for "
+            f"{number_of(count, row)} {have} that no training row has; any prediction for "
             f"{'it' if count == 1 else 'them'} counts as an error. More rows of rare classes would help.",
             stacklevel=4,
         )

@@ -7,23 +7,25 @@ from abnet.estimators.certified import CertifiedClassifier
 from abnet.estimators.search import ABNetSearch
 from abnet.export.onnx_graph import DOMAINS, OnnxGraph
 from abnet.export.onnx_model import add_predictor
-from abnet.export.plan import ExportPlan, export_plan
+from abnet.export.plan import ExportPlan, export_plan, float_rounding
 from abnet.tables.columns import TextColumn, WordsColumn
 
 __all__ = ["register_skl2onnx"]
 
 _TEXTS = ("StringTensorType",)
-_DOUBLES = ("DoubleTensorType", "Int64TensorType", "Int32TensorType")
-"""Input types that are computed in float64; other numbers are computed in float32."""
 
 
 def register_skl2onnx() -> None:
     """Let skl2onnx convert abnet's certified classifiers and `ABNetSearch`, alone or as the last step of a pipeline.
 
     Labels and probabilities equal those of `predict` and `predict_proba` if the earlier steps give the same numbers:
-    skl2onnx computes them in float32 unless the inputs are declared as float64. skl2onnx has two outputs, so there is
-    neither `valid` nor `answered`. A row without an answer has the label "" (integer labels: -2**63). A row that
-    `predict` would reject, because a number is not finite, also has NaN probabilities.
+    skl2onnx computes them in float32 unless the inputs are declared as float64. Declare float64 (``DoubleTensorType``)
+    if the pipeline was fitted on it: the certificate counted unrounded numbers. The classifier itself computes in
+    float64, and refuses inputs in float32 if that rounds a column by more than a thousandth of its deviation.
+
+    skl2onnx has two outputs, so there is neither `valid` nor `answered`. A row without an answer has the label ""
+    (integer labels: -2**63). A row that `predict` would reject, because a number is not finite, also has NaN
+    probabilities.
 
     Options of skl2onnx: ``zipmap`` (True, False or "columns") and ``output_class_labels``.
 
@@ -66,8 +68,7 @@ class _StepGraph(OnnxGraph):
 def _convert(scope: Any, operator: Any, container: Any) -> None:
     plan = export_plan(operator.raw_operator.model_)
     graph = _StepGraph(scope)
-    inputs, double = _inputs(graph, plan, operator.inputs)
-    label, shares, *_ = add_predictor(graph, plan, inputs, double=double)
+    label, shares, *_ = add_predictor(graph, plan, _inputs(graph, plan, operator.inputs))
     if container.target_opset < graph.opset:
         raise ValueError(f"this model needs opset {graph.opset}; convert with target_opset={graph.opset} or above.")
     kind = plan.model.classes_.dtype.kind
@@ -86,12 +87,13 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     container.initializers.extend(graph.constants)
 
 
-def _inputs(graph: OnnxGraph, plan: ExportPlan, given: list[Any]) -> tuple[list[str], bool]:
-    """Tensors of the columns or of the whole array, in the types that the predictor takes; whether in float64."""
+def _inputs(graph: OnnxGraph, plan: ExportPlan, given: list[Any]) -> list[str]:
+    """Tensors of the columns or of the whole array, in the types that the predictor takes."""
     kinds = {type(variable.type).__name__ for variable in given}
+    if "FloatTensorType" in kinds:
+        float_rounding(plan)
     if plan.columns is None:
-        double = bool(kinds.intersection(_DOUBLES))
-        return [graph.cast(variable.onnx_name, "DOUBLE" if double else "FLOAT") for variable in given], double
+        return [graph.cast(variable.onnx_name, "DOUBLE") for variable in given]
     if len(given) == 1 and len(plan.columns) > 1 and not kinds.intersection(_TEXTS):
         matrix = graph.cast(given[0].onnx_name, "DOUBLE")
         tensors = [graph.take(matrix, [place]) for place in range(len(plan.columns))]
@@ -114,4 +116,4 @@ def _inputs(graph: OnnxGraph, plan: ExportPlan, given: list[Any]) -> tuple[list[
             wanted = "text (StringTensorType)" if textual else "a number (DoubleTensorType)"
             raise ValueError(f"column {column.name!r} must be declared to skl2onnx as {wanted}.")
         found.append(tensor if textual else graph.cast(tensor, "DOUBLE"))
-    return found, True
+    return found

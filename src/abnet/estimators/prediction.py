@@ -13,9 +13,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify import Terms
 from abnet.certificates.certify_model import confusion_of
+from abnet.certificates.decision import ARGMAX
 from abnet.certificates.grouped_rows import check_groups
 from abnet.certificates.outside import judge_answers
 from abnet.certificates.training_rows import find_fitted, refuse_fitted
+from abnet.model.digest import belonging
 from abnet.model.model import Model
 from abnet.tables.caller_rows import take_rows
 from abnet.tables.preparation.transformers import as_frame
@@ -87,7 +89,7 @@ class PredictionMixin(ClassifierMixin, BaseEstimator):
 
     @available_if(_gives_shares)
     def vote_share(self, X: Any) -> NDArray[np.float64]:
-        """Share of the networks that vote for each class, (n, K): `predict_proba` before calibration."""
+        """Share of the vote for each class, (n, K): `predict_proba` before calibration; see `Model.vote_share`."""
         rows = self._checked(X)
         return self.model_.vote_share(rows)
 
@@ -127,7 +129,9 @@ class PredictionMixin(ClassifierMixin, BaseEstimator):
             answers = self.predict(X)
         judged = judge_answers(labels.tolist(), answers.tolist(), known=self.classes_.tolist())
         terms = Terms(delta=delta, n_candidates=n_candidates, source="split" if fitted else "test set")
-        return confusion_of(judged, terms, others=not fitted and model.decision.kind == "abstain")
+        made = confusion_of(judged, terms, others=not fitted and model.decision.kind == "abstain")
+        of_vote = fitted and model.decision != ARGMAX
+        return made if of_vote else belonging(made, model)
 
     def _rows_that_taught_nothing(self, X: Any, y: NDArray[Any], n_candidates: int) -> tuple[NDArray[np.intp], int]:
         """Rows passed to `fit` that were held out from training, and the number of candidates."""

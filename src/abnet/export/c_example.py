@@ -25,7 +25,7 @@ def example_program(
     called = {"number", *readers}
     names = plan.names or tuple(f"column {place}" for place in range(1, plan.n_columns + 1))
     cells = [f"row.{member}" for member in members] or [f"row[{i}]" for i in range(plan.n_columns)]
-    cast = "" if members and not single else "(float)"
+    real, cast = ("float", "(float)") if single else ("double", "")
     read = [
         f"        {c} = {cast * (r != 'text')}read_{r}(cell(line, {i}));"
         for i, (c, r) in enumerate(zip(cells, readers, strict=True))
@@ -34,7 +34,7 @@ def example_program(
     parts = {
         "helpers": "".join(code for name, code in _HELPERS.items() if name in called),
         "names": ",\n    ".join(map(c_string, names)),
-        "row": "abnet_row row;" if members else "float row[ABNET_COLUMNS];",
+        "row": "abnet_row row;" if members else f"{real} row[ABNET_COLUMNS];",
         "read": "\n".join(read),
         "declared": "float p[ABNET_CLASSES];\n    int k;" if shares else "",
         "call": f"abnet_predict({'&row' if members else 'row'}{', p' if shares else ''})",

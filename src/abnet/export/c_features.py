@@ -31,29 +31,31 @@ _LONGEST_LITERAL = 4000
 """Bytes up to which C99 takes a text as a literal; longer ones are written as numbers."""
 
 
-def feature_code(plan: ExportPlan, members: list[str]) -> CPart:
+def feature_code(plan: ExportPlan, members: list[str], *, single: bool = False) -> CPart:
     """``static int abnet_prepare(const … *row, float *f)``: 0, or ``-1 - i`` if the cell of column i is refused.
 
     Parameters
     ----------
     members : list of str
-        Identifiers of the columns, as members of the record; empty for an array of float.
+        Identifiers of the columns, as members of the record; empty for an array of double.
+    single : bool
+        Whether the code will be computed in float (`in_single`).
     """
     made = plan.n_features - plan.n_codes
-    prepared = _array(plan, members) if plan.columns is None else _table(plan, members)
+    prepared = _array(plan, members, single) if plan.columns is None else _table(plan, members)
     return prepared + CPart("", 0, 4 * made)
 
 
 # Arrays
 
 
-def _array(plan: ExportPlan, members: list[str]) -> CPart:
-    n, real = plan.n_columns, "double" if members else "float"
-    constants, steps = _scaled(plan.scaling, real)
+def _array(plan: ExportPlan, members: list[str], single: bool) -> CPart:
+    n = plan.n_columns
+    constants, steps = _scaled(plan.scaling, single)
     steps = [step.replace("FEATURES", f"{float(plan.n_features)}") for step in steps]
-    copy = [f"    {real} x[{n}];", *(f"    x[{i}] = row->{name};" for i, name in enumerate(members))] if members else []
+    copy = [f"    double x[{n}];", *(f"    x[{i}] = row->{name};" for i, name in enumerate(members))] if members else []
     lines = [
-        f"static int abnet_prepare(const {'abnet_row *row' if members else 'float *x'}, float *f) {{",
+        f"static int abnet_prepare(const {'abnet_row *row' if members else 'double *x'}, float *f) {{",
         "    int i;",
         *copy,
         f"    for (i = 0; i < {n}; i++) {{",
@@ -65,45 +67,43 @@ def _array(plan: ExportPlan, members: list[str]) -> CPart:
     return reduce(add, [*constants, CPart("\n".join(lines), 0, 8 * n if members else 0)])
 
 
-def _kept(real: str, *steps: str) -> list[str]:
+def _kept(*steps: str) -> list[str]:
     """Steps that make feature i, the number v of x[i]: refused unless float32 holds it and norms do not overflow.
 
     In double they never do; the same code in float refuses numbers above some 1e18.
     """
-    refuse = "if (!(v >= -FLT_MAX && v <= FLT_MAX && (double)v * v * FEATURES <= DBL_MAX)) return -1 - i;"
-    return [f"{real} v = x[i];", *steps, refuse, "f[i] = (float)v;"]
+    refuse = "if (!(v >= -FLT_MAX && v <= FLT_MAX && v * v * FEATURES <= DBL_MAX)) return -1 - i;"
+    return ["double v = x[i];", *steps, refuse, "f[i] = (float)v;"]
 
 
 @singledispatch
-def _scaled(scaling: object, real: str) -> tuple[list[CPart], list[str]]:
-    """Constants of a scaling, and statements for column i of an array whose type is `real`."""
-    return [], _kept(real)
+def _scaled(scaling: object, single: bool) -> tuple[list[CPart], list[str]]:
+    """Constants of a scaling, and statements for column i of an array."""
+    return [], _kept()
 
 
 @_scaled.register
-def _(scaling: StandardMap, real: str) -> tuple[list[CPart], list[str]]:
-    size = 2 * scaling.n_features_in * (8 if real == "double" else 4)
-    arrays = [c_array(real, "abnet_mean", scaling.mean), c_array(real, "abnet_scale", scaling.scale)]
-    return [CPart("\n".join(arrays), size)], _kept(real, "v = (v - abnet_mean[i]) / abnet_scale[i];")
+def _(scaling: StandardMap, single: bool) -> tuple[list[CPart], list[str]]:
+    constants = [c_reals("abnet_mean", np.array(scaling.mean)), c_reals("abnet_scale", np.array(scaling.scale))]
+    return constants, _kept("v = (v - abnet_mean[i]) / abnet_scale[i];")
 
 
 @_scaled.register
-def _(scaling: MinMaxMap, real: str) -> tuple[list[CPart], list[str]]:
-    arrays = [c_array("double", "abnet_scale", scaling.scale), c_array("double", "abnet_shift", scaling.shift)]
-    # In single precision each step is rounded, as NumPy does where it works in place.
-    steps = [f"v = ({real})((double)v * abnet_scale[i]);", f"v = ({real})((double)v + abnet_shift[i]);"]
+def _(scaling: MinMaxMap, single: bool) -> tuple[list[CPart], list[str]]:
+    constants = [c_reals("abnet_scale", np.array(scaling.scale)), c_reals("abnet_shift", np.array(scaling.shift))]
+    steps = ["v = v * abnet_scale[i];", "v = v + abnet_shift[i];"]  # two statements: each is rounded
     if scaling.limits is not None:
-        low, high = (c_number(limit, single=real == "float") for limit in scaling.limits)
+        low, high = (c_number(limit, single=False) for limit in scaling.limits)
         steps.append(f"v = v < {low} ? {low} : v > {high} ? {high} : v;")
-    return [CPart("\n".join(arrays), 16 * scaling.n_features_in)], _kept(real, *steps)
+    return constants, _kept(*steps)
 
 
 @_scaled.register
-def _(scaling: ThermometerMap, real: str) -> tuple[list[CPart], list[str]]:
+def _(scaling: ThermometerMap, single: bool) -> tuple[list[CPart], list[str]]:
     first = np.concatenate([[0], np.cumsum([len(t) for t in scaling.thresholds])])
     thresholds = np.array([t for one in scaling.thresholds for t in one])
     # For a float the least float that reaches a threshold is as good as the threshold.
-    at = thresholds if real == "double" else least_reaching(thresholds)
+    at = least_reaching(thresholds) if single else thresholds
     constants = [CPart(c_array("int", "abnet_from", first), 4 * len(first)), c_reals("abnet_at", at)]
     return constants, [
         "int k;",

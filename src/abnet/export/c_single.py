@@ -92,12 +92,12 @@ def _features(plan: ExportPlan) -> Iterator[Steps | None]:
                 yield _standard(column.mean, column.scale)
                 features -= 1
             yield from [None] * features
-    elif isinstance(plan.scaling, StandardMap) and plan.names is not None:
+    elif isinstance(plan.scaling, StandardMap):
         for mean, scale in zip(plan.scaling.mean, plan.scaling.scale, strict=True):
             yield _standard(mean, scale)
     elif isinstance(plan.scaling, MinMaxMap):
         for scale, shift in zip(plan.scaling.scale, plan.scaling.shift, strict=True):
-            yield _minmax(scale, shift, plan.names is not None)
+            yield _minmax(scale, shift)
     else:
         yield from [None] * len(plan.thresholds)
 
@@ -112,11 +112,10 @@ def _standard(mean: float, scale: float) -> Steps:
     )
 
 
-def _minmax(scale: float, shift: float, double: bool) -> Steps:
+def _minmax(scale: float, shift: float) -> Steps:
     single = np.float32(scale), np.float32(shift)
-    first: Callable[[float], float] = float if double else lambda value: float(np.float32(value))
     return (
-        lambda x: np.float32(first(float(x) * scale) + shift),
+        lambda x: np.float32(float(x) * scale + shift),
         lambda x: np.float32(np.float32(x * single[0]) + single[1]),
         1 / scale,
         -shift / scale,

@@ -14,7 +14,7 @@ from abnet.export.c_features import feature_code
 from abnet.export.c_network import network_code
 from abnet.export.c_single import in_single, with_single_thresholds
 from abnet.export.c_text import CPart, c_comment, c_identifiers, c_plain, c_string, with_prefix
-from abnet.export.plan import ExportPlan, export_plan
+from abnet.export.plan import ExportPlan, export_plan, float_rounding
 from abnet.model.model import Model
 from abnet.tables.columns import BooleanColumn, Column, DateColumn, NumericColumn
 from abnet.utils.atomic import atomic_path
@@ -39,7 +39,7 @@ class CSource:
     libm : bool
         Whether it must be linked with the mathematical library.
     members : tuple of str
-        Identifiers of the columns in the struct of a row; empty if rows are arrays of float.
+        Identifiers of the columns in the struct of a row; empty if rows are arrays of double (float with `single`).
     """
 
     text: str
@@ -87,8 +87,9 @@ def to_c(
     example : bool
         Whether to also write ``model_example.c``, a main program that reads a CSV file.
     single : bool
-        Whether to compute in float only, for processors without doubles. Scores differ from Python's by about 1e-6;
-        labels may differ only if a score is within 1e-4 of a tie or of a threshold.
+        Whether to compute in float only, for processors without doubles. Rows are float, too. Scores differ from
+        Python's by about 1e-6 and by what the rounding of a row's numbers changes, which the header states; labels may
+        differ if a score is within 1e-4 of a tie or of a threshold.
 
     Returns
     -------
@@ -98,7 +99,8 @@ def to_c(
     Raises
     ------
     ValueError
-        For a model that cannot be exported, such as one with columns of hashed text.
+        For a model that cannot be exported, such as one with columns of hashed text. With `single` also if float rounds
+        the numbers of a column by more than a thousandth of their deviation.
 
     Examples
     --------
@@ -127,7 +129,7 @@ def c_program(
     plan = with_single_thresholds(export_plan(model)) if single else export_plan(model)
     members = [] if plan.names is None else c_identifiers(plan.names)
     parts = [
-        feature_code(plan, members),
+        feature_code(plan, members, single=single),
         network_code(plan.network, plan),
         decision_code(plan),
         probability_code(plan),
@@ -143,7 +145,7 @@ def c_program(
         body = in_single(body)
     libm = any(part.libm for part in parts)
     real: Callable[[str], str] = in_single if single else str
-    heading = c_comment(_heading(plan, prefix, flash, ram, libm, single))
+    heading = c_comment(_heading(plan, prefix, flash, ram, libm, _single_words(plan) if single else _DOUBLE))
     includes = [("float.h", "_MAX"), ("math.h", "erf"), ("stdint.h", "uint_least32_t"), ("string.h", "strlen")]
     used = [name for name, sign in includes if sign in body or (name == "math.h" and libm)]
     text = "\n".join(
@@ -159,19 +161,25 @@ def c_program(
 
 
 _DOUBLE = (
-    "Weights are stored without rounding, as float where that holds them and as double elsewhere. Sums are in double "
-    "precision: a score differs from Python's by rounding alone, and only a tie within about 1e-12 could have another "
-    "label."
-)
-_SINGLE = (
-    "Everything is computed in single precision, without doubles: a score differs from Python's by some 1e-6, and a "
-    "row whose score is within 1e-4 of a tie or of a threshold could have another label. Numbers of a row are float: "
-    "two numbers that differ beyond single precision are one, and one beyond 3e38 is missing. A row of an array is "
-    "refused where a number is above some 1e18 deviations, because squares overflow."
+    "Numbers of a row are double: give them unrounded, because the certificate counted them so. They are scaled in "
+    "double and then rounded to float, as in Python. Weights are stored without rounding, as float where that holds "
+    "them and as double elsewhere. Sums are in double precision: a score differs from Python's by rounding alone, and "
+    "only a sum or a score within about 1e-12 of a tie or of a threshold could give another label."
 )
 
 
-def _heading(plan: ExportPlan, prefix: str, flash: int, ram: int, libm: bool, single: bool) -> list[str]:
+def _single_words(plan: ExportPlan) -> str:
+    return (
+        "Everything is computed in single precision, without doubles. Numbers of a row and means of columns are "
+        f"rounded to float, which moves a number by up to {float_rounding(plan):.0e} deviations of its column. Apart "
+        "from that, a score differs from Python's by some 1e-6, and a row whose score is within 1e-4 of a tie or of "
+        "a threshold could have another label. Two numbers that differ beyond single precision are one, and one "
+        "beyond 3e38 is missing. A row of an array is refused where a number is above some 1e18 deviations, because "
+        "squares overflow."
+    )
+
+
+def _heading(plan: ExportPlan, prefix: str, flash: int, ram: int, libm: bool, precision: str) -> list[str]:
     model = plan.model
     promise = "This model has no certificate." if model.certificate is None else str(model.certificate)
     link = "Link with the mathematical library (-lm)." if libm else "Needs no mathematical library."
@@ -184,7 +192,7 @@ def _heading(plan: ExportPlan, prefix: str, flash: int, ram: int, libm: bool, si
         "",
         f"Constants: {flash} bytes, and a few kB of code. Local arrays of a prediction: {ram} bytes of stack, and some "
         f"hundred bytes for the rest. {link} Compile with -O3.",
-        _SINGLE if single else _DOUBLE,
+        precision,
         "",
         f"Classes, by the number that {prefix}_predict returns:",
         *(f"  {code}: {name[:200]}" for code, name in enumerate(model.labels.names)),
@@ -259,7 +267,7 @@ def _unit(column: Column | None) -> str:
 
 
 def _rows(plan: ExportPlan, prefix: str) -> str:
-    return "const float *" if plan.names is None else f"const {prefix}_row *"
+    return "const double *" if plan.names is None else f"const {prefix}_row *"
 
 
 # The functions that callers see

@@ -31,33 +31,29 @@ _LETTER = r"\pL\p{Nl}\p{No}"
 """What Python's ``[^\\W\\d_]`` matches, for RE2."""
 
 
-def onnx_features(graph: OnnxGraph, plan: ExportPlan, inputs: list[str], *, double: bool) -> tuple[str, str]:
+def onnx_features(graph: OnnxGraph, plan: ExportPlan, inputs: list[str]) -> tuple[str, str]:
     """Features (N, n) in float64, rounded to float32 before, and whether each row is one that Python takes, (N,).
 
     Parameters
     ----------
     inputs : list of str
-        A tensor (N, 1) for each column, or one matrix of all columns of an array.
-    double : bool
-        Whether the numbers of an array are float64, not float32; those of a table are.
+        A tensor (N, 1) for each column, or one matrix of all columns of an array; numbers are float64.
     """
     if plan.columns is not None:
         features, taken = _table(graph, plan, inputs)
     else:
         raw = graph.node("Concat", *inputs, axis=1) if len(inputs) > 1 else inputs[0]
-        features, taken = _scaled(plan.scaling, graph, raw, double), _finite(graph, raw, double)
+        features, taken = _scaled(plan.scaling, graph, raw), _below(graph, raw, np.finfo(np.float64).max)
     rounded = graph.cast(graph.cast(features, "FLOAT"), "DOUBLE")
     if plan.n_codes:
         signs = _signs(graph, rounded, plan.coded)
         rounded = graph.node("Concat", rounded, signs, axis=1)
-    return rounded, graph.node("And", taken, _finite(graph, rounded, True))
+    return rounded, graph.node("And", taken, _below(graph, rounded, np.finfo(np.float32).max))
 
 
-def _finite(graph: OnnxGraph, x: str, double: bool) -> str:
-    """Whether a row's numbers are all finite in float32."""
-    kind: Any = np.float64 if double else np.float32
-    small = graph.node("LessOrEqual", graph.node("Abs", x), graph.constant(np.finfo(np.float32).max, kind))
-    return _all(graph, small)
+def _below(graph: OnnxGraph, x: str, largest: Any) -> str:
+    """Whether a row's numbers are all finite, and at most the largest one of a type."""
+    return _all(graph, graph.node("LessOrEqual", graph.node("Abs", x), graph.constant(float(largest))))
 
 
 def _all(graph: OnnxGraph, truths: str) -> str:
@@ -75,34 +71,27 @@ def _signs(graph: OnnxGraph, x: str, coded: list[tuple[int, float]]) -> str:
 
 
 @singledispatch
-def _scaled(scaling: object, graph: OnnxGraph, raw: str, double: bool) -> str:
-    """Features of an array, in its own precision, with the steps that NumPy takes."""
+def _scaled(scaling: object, graph: OnnxGraph, raw: str) -> str:
+    """Features of an array in float64, with the steps that NumPy takes."""
     return raw
 
 
 @_scaled.register
-def _(scaling: StandardMap, graph: OnnxGraph, raw: str, double: bool) -> str:
-    own: Any = np.float64 if double else np.float32
-    centred = graph.node("Sub", raw, graph.constant(scaling.mean, own))
-    return graph.node("Div", centred, graph.constant(scaling.scale, own))
+def _(scaling: StandardMap, graph: OnnxGraph, raw: str) -> str:
+    centred = graph.node("Sub", raw, graph.constant(scaling.mean))
+    return graph.node("Div", centred, graph.constant(scaling.scale))
 
 
 @_scaled.register
-def _(scaling: MinMaxMap, graph: OnnxGraph, raw: str, double: bool) -> str:
-    x = graph.cast(raw, "DOUBLE")
-    for op, values in (("Mul", scaling.scale), ("Add", scaling.shift)):
-        x = graph.node(op, x, graph.constant(values))
-        x = x if double else graph.cast(graph.cast(x, "FLOAT"), "DOUBLE")
-    if scaling.limits is None:
-        return x
-    limits = [limit if double else float(np.float32(limit)) for limit in scaling.limits]
-    return graph.node("Clip", x, *map(graph.constant, limits))
+def _(scaling: MinMaxMap, graph: OnnxGraph, raw: str) -> str:
+    x = graph.node("Add", graph.node("Mul", raw, graph.constant(scaling.scale)), graph.constant(scaling.shift))
+    return x if scaling.limits is None else graph.node("Clip", x, *map(graph.constant, scaling.limits))
 
 
 @_scaled.register
-def _(scaling: ThermometerMap, graph: OnnxGraph, raw: str, double: bool) -> str:
+def _(scaling: ThermometerMap, graph: OnnxGraph, raw: str) -> str:
     coded = [(place, t) for place, thresholds in enumerate(scaling.thresholds) for t in thresholds]
-    return _signs(graph, graph.cast(raw, "DOUBLE"), coded)
+    return _signs(graph, raw, coded)
 
 
 # Tables

@@ -28,7 +28,7 @@ def to_onnx(model: Model, path: str | os.PathLike[str]) -> Any:
 
     Inputs are named after the columns, each a matrix of one column: float64 for numbers (NaN where missing), booleans
     (1, 0, NaN) and dates (days since 1970-01-01, UTC), text for categories and words ("" if missing), without white
-    space around it. A model of an array whose columns have no names takes one matrix ``X`` of float32.
+    space around it. A model of an array whose columns have no names takes one matrix ``X`` of float64.
 
     Outputs are ``label`` (N,), ``probabilities`` (N, K) in float32, ``valid`` (N,), which is False if Python would
     reject the row because a number is not finite, and ``answered`` (N,), which is False for such rows and if the model
@@ -65,7 +65,7 @@ def onnx_program(model: Model) -> Any:
     names = ["X"] if plan.names is None else _input_names(plan.names)
     graph = OnnxGraph([*names, ""])
     outputs = {name: graph.fresh(name) for name in ("label", "probabilities", "valid", "answered")}
-    for name, made in zip(outputs, add_predictor(graph, plan, names, double=plan.names is not None), strict=True):
+    for name, made in zip(outputs, add_predictor(graph, plan, names), strict=True):
         if made:
             graph.node("Identity", made, out=outputs[name])
     model = onnx.helper.make_model(
@@ -86,12 +86,12 @@ def onnx_program(model: Model) -> Any:
     return model
 
 
-def add_predictor(graph: OnnxGraph, plan: ExportPlan, inputs: list[str], *, double: bool) -> tuple[str, ...]:
+def add_predictor(graph: OnnxGraph, plan: ExportPlan, inputs: list[str]) -> tuple[str, ...]:
     """Put a model into a graph: tensors of label, probabilities (empty if it has none), valid and answered.
 
-    `inputs` and `double` are those of `onnx_features`.
+    `inputs` are those of `onnx_features`.
     """
-    features, valid = onnx_features(graph, plan, inputs, double=double)
+    features, valid = onnx_features(graph, plan, inputs)
     scores = _scores(plan.network, graph, plan, features)
     label, answered = _label(graph, plan, scores, valid)
     shares = ""
@@ -126,7 +126,7 @@ def _inputs(plan: ExportPlan, names: list[str]) -> list[Any]:
     onnx = import_onnx()
     kinds, describe = onnx.TensorProto, onnx.helper.make_tensor_value_info
     if plan.names is None:
-        return [describe("X", kinds.FLOAT, ["N", plan.n_columns])]
+        return [describe("X", kinds.DOUBLE, ["N", plan.n_columns])]
     columns = plan.columns or (None,) * len(names)
     textual = [isinstance(column, TextColumn | WordsColumn) for column in columns]
     return [

@@ -1,5 +1,6 @@
 """The parts of a model that every exporter writes: columns, features, network, labels."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import singledispatch
 
@@ -36,6 +37,7 @@ __all__ = [
     "SignTable",
     "VoteTable",
     "export_plan",
+    "float_rounding",
     "network_of",
     "output_codes",
 ]
@@ -45,6 +47,9 @@ WIDEST_TABLE = 12
 
 MOST_VALUES = 2**22
 """Largest table that is written out, in values."""
+
+MOST_ROUNDED = 1e-3
+"""Deviations of a column by which float32 may round its numbers."""
 
 KNOWN = (NumericColumn, BooleanColumn, TextColumn, DateColumn, WordsColumn)
 """Kinds of columns that exporters write."""
@@ -234,6 +239,51 @@ def _(predictor: Moments) -> MeanLayers:
 def output_codes(words: NDArray[np.int8] | None) -> NDArray[np.intp] | None:
     """The class of each corner of the outputs, by the code words (K, c); None for two classes, which have none."""
     return None if words is None else nearest_word(words, corners(words.shape[1], np.float64))
+
+
+def float_rounding(plan: ExportPlan) -> float:
+    """How much float32 rounds the numbers of a row and the means of columns at most, in deviations of the column.
+
+    Raises
+    ------
+    ValueError
+        If it is more than a thousandth: rows that the certified model tells apart would become one.
+
+    Examples
+    --------
+    >>> predictor = Compact(np.ones((1, 1, 1)), np.zeros((1, 1)), np.array([[-1.0, 1.0]]))
+    >>> net = Model(predictor, preparation=StandardMap((2000.0,), (10.0,)))
+    >>> f"{float_rounding(export_plan(net)):.1e}"
+    '1.2e-05'
+    """
+    found = 0.0
+    for name, mean, deviation in _centres(plan):
+        with np.errstate(over="ignore", invalid="ignore"):
+            gap = float(np.spacing(np.float32(abs(mean))))
+        if not gap <= MOST_ROUNDED * deviation:
+            raise ValueError(
+                f"column {name!r} needs float64: its numbers lie near {mean:g} with a deviation of {deviation:g}, and "
+                f"float32 numbers there are {gap:g} apart. Export with inputs of float64 (double), or subtract a "
+                "constant from the column and fit again."
+            )
+        found = max(found, gap / deviation)
+    return found
+
+
+def _centres(plan: ExportPlan) -> Iterator[tuple[str, float, float]]:
+    """Name, centre and deviation of each scaled column."""
+    if plan.columns is not None:
+        for column in plan.columns:
+            if isinstance(column, NumericColumn | DateColumn) and column.scale is not None:
+                yield column.name, column.mean, column.scale
+        return
+    names = plan.names or tuple(f"column {place}" for place in range(1, plan.n_columns + 1))
+    if isinstance(plan.scaling, StandardMap):
+        yield from zip(names, plan.scaling.mean, plan.scaling.scale, strict=True)
+    elif isinstance(plan.scaling, MinMaxMap):
+        for name, scale, shift in zip(names, plan.scaling.scale, plan.scaling.shift, strict=True):
+            if scale:
+                yield name, -shift / scale, 1 / abs(scale)
 
 
 def _check_exact(columns: tuple[Column, ...]) -> None:

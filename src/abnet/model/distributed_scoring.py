@@ -19,6 +19,7 @@ from abnet.certificates.fitted_rows import Sighted
 from abnet.certificates.grouped_rows import check_groups
 from abnet.certificates.split import RandomState, bet_keys, drawn_seed, row_hashes, row_order
 from abnet.certificates.training_rows import filter_of, label_marks, refuse_fitted
+from abnet.model.digest import belonging
 from abnet.model.model import FittedClassifier, Model, model_of
 from abnet.tables.labels import check_labelled, losses_of, with_unknown
 from abnet.utils.coded_rows import dense
@@ -147,7 +148,8 @@ def certify_parts(
         check_groups(loaded, None, "groups")
     else:
         evidence = replace(evidence, groups=_in_keyed_order(evidence.groups, whole.contents, seed))
-    return certify(evidence, Terms(delta=delta, n_candidates=n_candidates, source="test set"))
+    made = certify(evidence, Terms(delta=delta, n_candidates=n_candidates, source="test set"))
+    return belonging(made, loaded)
 
 
 def _in_keyed_order(groups: Groups, contents: dict[Any, int], seed: int) -> Groups:

@@ -1,6 +1,5 @@
 """Model files: the arrays and one JSON text, with a digest of everything; reading is strict."""
 
-import hashlib
 import json
 import math
 import os
@@ -15,15 +14,16 @@ from abnet.certificates.certificate import Certificate
 from abnet.certificates.decision import Decision
 from abnet.model.calibration import Calibration
 from abnet.model.card import Card
+from abnet.model.digest import belonging, digest, predicting_parts
 from abnet.model.model import Model
-from abnet.model.predictors.kinds import kind_of, predictor_class
+from abnet.model.predictors.kinds import predictor_class
 from abnet.model.smaller_arrays import restored, shrunk
 from abnet.tables.labels import Labels
-from abnet.tables.preparation import preparation_from_dict, preparation_to_dict
+from abnet.tables.preparation import preparation_from_dict
 from abnet.tables.preparation.preparation import Unprepared
 from abnet.utils.atomic import atomic_path
 
-__all__ = ["FORMAT", "VERSION", "config_text", "digest", "load", "pack", "save", "unpack"]
+__all__ = ["FORMAT", "VERSION", "check_promise", "config_text", "digest", "load", "pack", "save", "unpack"]
 
 
 HEADER = 2**26
@@ -87,43 +87,14 @@ def _array(file: Any, name: str) -> NDArray[Any]:
     return np.array(file.get_tensor(name), dtype, order="C", copy=True)
 
 
-def digest(arrays: dict[str, NDArray[Any]], *texts: str) -> str:
-    """SHA-256 of texts and arrays with their names, types and shapes, in hexadecimal.
-
-    Examples
-    --------
-    >>> digest({"b": np.zeros(2)}, "config") == digest({"b": np.zeros(3)}, "config")
-    False
-    """
-    total = hashlib.sha256()
-    for text in texts:
-        _add(total, text.encode())
-    for name in sorted(arrays):
-        array = np.ascontiguousarray(arrays[name], arrays[name].dtype.newbyteorder("<"))
-        _add(total, f"{name} {array.dtype.str} {array.shape}".encode())
-        _add(total, array.tobytes())
-    return total.hexdigest()
-
-
-def _add(total: Any, content: bytes) -> None:
-    # The length goes first, so that no two different lists of parts run together to the same bytes.
-    total.update(len(content).to_bytes(8, "little"))
-    total.update(content)
-
-
 _KEYS = {"kind", "labels", "feature_names", "preparation", "calibration", "certificate", "decision", "card"}
 
 
 def config_text(model: Model) -> str:
     """The JSON text of everything but the arrays."""
     config = {
-        "kind": kind_of(model.predictor),
-        "labels": model.labels.to_dict(),
-        "feature_names": None if model.feature_names is None else list(model.feature_names),
-        "preparation": preparation_to_dict(model.preparation),
-        "calibration": None if model.calibration is None else model.calibration.to_dict(),
+        **predicting_parts(model),
         "certificate": None if model.certificate is None else model.certificate.to_dict(),
-        "decision": msgspec.to_builtins(model.decision),
         "card": model.card.to_dict(),
     }
     try:
@@ -210,7 +181,7 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
     ------
     ValueError
         If a part of the model cannot be stored as plain numbers and text, such as a preprocessor of another library or
-        labels that are dates.
+        labels that are dates; or if its certificate is about another model.
     OSError
         If the file cannot be written there.
 
@@ -224,6 +195,7 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
     >>> load(path).predict([[1.0, 2.0], [-1.0, 0.5]])
     array([ 1, -1])
     """
+    check_promise(model, model.certificate)
     arrays, config = shrunk(model.predictor.arrays()), config_text(model)
     texts = {"format": FORMAT, "format_version": VERSION, "config": config, "sha256": digest(arrays, VERSION, config)}
     content = pack(arrays, texts)
@@ -263,6 +235,7 @@ def _load(file: Path) -> Model:
     arrays, texts = unpack(file)
     model = _model(_checked_config(arrays, texts), restored(arrays))
     _check_width(model)
+    check_promise(model, model.certificate)
     return model
 
 
@@ -290,3 +263,18 @@ def _check_width(model: Model) -> None:
         raise ValueError(f"{what} {found} features, its network takes {model.n_inputs}.")
     if model.decision.kind == "cut" and (model.n_classes != 2 or model.decision.positive not in (0, 1)):
         raise ValueError("its decision is a cut, which is for two classes.")
+
+
+def check_promise(model: Model, certificate: Certificate | None) -> None:
+    """Raise a ValueError for a certificate about another model, or about another decision than the model's."""
+    if certificate is None:
+        return
+    belonging(certificate, model)
+    decision, names = model.decision, model.labels.names
+    answers: dict[str, float | str | None] = {"threshold": decision.threshold}
+    if decision.positive is not None:
+        answers["called"] = names[decision.positive]
+    for statement in certificate.statements:
+        promised = {field: statement.rule[field] for field in ("threshold", "called") if field in statement.rule}
+        if statement.value is not None and promised and promised != answers:
+            raise ValueError(f"the certificate is about the decision {promised}, but the model has {answers}.")

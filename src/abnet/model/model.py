@@ -12,6 +12,7 @@ from abnet.certificates.certificate import Certificate
 from abnet.certificates.decision import ARGMAX, Decision
 from abnet.model.calibration import Calibration
 from abnet.model.card import Card
+from abnet.model.digest import belonging
 from abnet.model.predictors.predictor import Predictor, shares_of
 from abnet.model.records import as_columns
 from abnet.tables.labels import Labels
@@ -43,6 +44,8 @@ class Model:
     calibration : Calibration, optional
         Maps shares of the vote to probabilities; by default they are the same.
     certificate : Certificate, optional
+        Gets the digest of this model, unless it names a model already. A model is not saved with the certificate of
+        another one.
     decision : Decision
         Maps scores to answers; the plain vote by default.
     card : Card
@@ -73,6 +76,8 @@ class Model:
         if self.labels.n_classes != self.predictor.n_classes:
             told, labels = self.predictor.n_classes, self.labels.n_classes
             raise ValueError(f"the predictor has {told} classes, but there are {labels} labels.")
+        if self.certificate is not None and self.certificate.model is None:
+            object.__setattr__(self, "certificate", belonging(self.certificate, self))
 
     @property
     def n_classes(self) -> int:
@@ -170,7 +175,13 @@ class Model:
             return np.asarray(np.log(self.predict_proba(X)))
 
     def vote_share(self, X: Any) -> NDArray[np.float64]:
-        """Share of the aggregation's networks that vote for each class, (n, K); two classes: ``(1 ∓ F(x))/2``."""
+        """The scores as shares of the vote for each class, (n, K); two classes: ``(1 ∓ F(x))/2``.
+
+        With exact or sampled networks it is the expected share of the posterior's networks (or of its kept paths) that
+        vote for the class. `Moments`, the wide networks of a `CertifiedClassifier`, compute it from means and
+        variances, as if the units of a layer were independent: no networks vote, and the number only approximates such
+        a share.
+        """
         self.check_shares()
         return self.shares_from_scores(self.scores(X))
 
@@ -180,7 +191,7 @@ class Model:
         return shares if self.calibration is None else self.calibration.apply(shares)
 
     def shares_from_scores(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """`vote_share` of rows with these scores; raises a ValueError if scores are not shares of the vote."""
+        """`vote_share` of rows with these scores; raises a ValueError for a model without probabilities."""
         self.check_shares()
         return shares_of(scores)
 

@@ -9,10 +9,12 @@ from abnet.certificates.certificate import Certificate, load_certificate
 from abnet.certificates.record_file import kind_of_record
 from abnet.certificates.statement import Estimate
 from abnet.model.card import Card
-from abnet.model.file import load
+from abnet.model.digest import model_digest
+from abnet.model.file import check_promise, load
 from abnet.model.model import Model
 from abnet.model.predictors.kinds import kind_of
 from abnet.tables.preparation import preparation_to_dict
+from abnet.utils.errors import Parameter, ParameterError
 from abnet.utils.wording import number_of
 
 __all__ = ["InspectedFile", "inspect_file"]
@@ -81,21 +83,23 @@ class InspectedFile:
             "columns": model.preparation.describe(model.feature_names or ()),
             "preparation": preparation_to_dict(model.preparation),
             "certificate": None if model.certificate is None else model.certificate.to_dict(),
-            "card": model.card.to_dict(),
+            "card": model.card.to_dict(), "digest": model_digest(model),
         }  # fmt: skip
 
 
-def inspect_file(path: str | os.PathLike[str]) -> InspectedFile:
+def inspect_file(path: str | os.PathLike[str], *, model: str | os.PathLike[str] | None = None) -> InspectedFile:
     """Read and check a model file, or a certificate or estimate in JSON, and return its contents.
 
     Parameters
     ----------
     path : path
+    model : path, optional
+        For a certificate in a file of its own: the model file that it should be about.
 
     Raises
     ------
     ValueError
-        If the file is damaged, or of another kind.
+        If the file is damaged, or of another kind, or if the certificate is not about this model.
     """
     file, kind = Path(path), kind_of_record(path)
     size = file.stat().st_size
@@ -103,12 +107,31 @@ def inspect_file(path: str | os.PathLike[str]) -> InspectedFile:
         return InspectedFile(os.fspath(path), size, kind, None, Estimate.load(path))
     if kind == "certificate":
         found = load_certificate(path)
-        return InspectedFile(os.fspath(path), size, kind, None, found, notes=_unchecked(found))
-    model = load(path)
-    notes = () if model.certificate is None else _unchecked(model.certificate)
-    columns = tuple(model.preparation.column_words(model.feature_names or ()))
-    remarks = tuple(model.preparation.remarks())
-    return InspectedFile(os.fspath(path), size, "model", model, model.certificate, columns, remarks, notes)
+        notes = (*_unchecked(found), _about(path, found, model))
+        return InspectedFile(os.fspath(path), size, kind, None, found, notes=notes)
+    if model is not None:
+        raise ParameterError("{} is for a certificate in a file of its own; {} is none.", Parameter("model"), path)
+    made = load(path)
+    notes = () if made.certificate is None else _unchecked(made.certificate)
+    columns = tuple(made.preparation.column_words(made.feature_names or ()))
+    remarks = tuple(made.preparation.remarks())
+    return InspectedFile(os.fspath(path), size, "model", made, made.certificate, columns, remarks, notes)
+
+
+def _about(path: str | os.PathLike[str], certificate: Certificate, model: str | os.PathLike[str] | None) -> str:
+    """A note about the model of a certificate; raises a ValueError if it is not the given one."""
+    if certificate.model is None:
+        if model is not None:
+            raise ValueError(f"{path} does not name its model, so it is not known whether it is about {model}.")
+        return "the certificate does not name its model"
+    if model is None:
+        return f"the certificate is about the model {certificate.model}; compare it with a file by --model"
+    made = load(model)
+    try:
+        check_promise(made, certificate)
+    except ValueError as error:
+        raise ValueError(f"{path} does not belong to {model}: {error}") from error
+    return f"the certificate is about {model}"
 
 
 def _unchecked(certificate: Certificate) -> tuple[str, ...]:
@@ -129,6 +152,7 @@ def _facts(model: Model) -> dict[str, str]:
         "decision": _decision(model),
         "made by": " ".join(filter(None, (card.estimator, card.version and f"of abnet {card.version}"))),
         "command": card.command,
+        "digest": model_digest(model),
         "settings": ", ".join(f"{name}={value}" for name, value in (card.settings or {}).items()),
         "seed": None if card.seed is None else str(card.seed),
         "kept rows": card.background and f"{number_of(len(card.background), 'training row')}, for explanations",

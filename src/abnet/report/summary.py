@@ -9,7 +9,7 @@ import numpy as np
 from markupsafe import Markup
 
 from abnet.certificates.certificate import Certificate
-from abnet.certificates.sentences import assumptions, sentence
+from abnet.certificates.sentences import assumptions, balanced_words, sentence
 from abnet.certificates.statement import Statement
 from abnet.explanation.model_explanation import ModelExplanation
 from abnet.explanation.row_explanation import amount
@@ -171,7 +171,7 @@ def _rule(model: Model) -> str:
     if model.n_classes == 2:
         what = f"the absolute value of its score is above {threshold!r}{_probability(model, threshold, 1)}"
     else:
-        what = f"the largest share of the vote is above {threshold!r}"
+        what = f"the largest score of a class is above {threshold!r}"
     return f"The model answers a row only if {what}. It gives no answer to other rows: they go to a person."
 
 
@@ -224,9 +224,10 @@ def _useless(c: Certificate | None) -> list[str]:
     if c.vote_error_bound <= c.majority_class_error:
         return []
     majority = percent(c.majority_class_error)
-    return [
+    said = (
         f"The bound is no better than always answering the most common class, which is wrong on {majority} of the rows."
-    ]
+    )
+    return [" ".join([said, *balanced_words(c)])]
 
 
 def _better(c: Certificate | None, peers: tuple[Peer, ...], plain: str) -> list[str]:
@@ -234,10 +235,10 @@ def _better(c: Certificate | None, peers: tuple[Peer, ...], plain: str) -> list[
     if not found or c is None or c.vote_error_bound is None:
         return []
     listed = [f"{short(peer.name, 60)} (at most {percent_up(peer.bound or 0.0)})" for peer in found[:MOST_LISTED]]
-    verb = "is better here: its" if len(found) == 1 else "are better here: their"
-    bounds = "bound is" if len(found) == 1 else "bounds are"
-    own = percent_up(c.vote_error_bound)
-    return [f"{_and(listed, len(found))} {verb} certified {bounds} lower than the {own}{plain} of this model."]
+    own, has, it = percent_up(c.vote_error_bound), "has a lower bound", "that its error rate is lower"
+    if len(found) > 1:
+        has, it = "have lower bounds", "that their error rates are lower"
+    return [f"{_and(listed, len(found))} {has} than this model ({own}{plain}). This does not show {it}."]
 
 
 def _weak(c: Certificate | None, plain: str) -> list[str]:

@@ -15,7 +15,7 @@ SUPPORTED = ("TablePreparation", "StandardScaler", "MinMaxScaler", "ThermometerC
 
 
 def as_preparation(transformer: Any, n_features: int = 0) -> Preparation:
-    """A fitted transformer as a preparation: the same map, bit for bit, and without scikit-learn where we know it.
+    """A fitted transformer as a preparation: the same map of float64, and without scikit-learn where we know it.
 
     Parameters
     ----------

@@ -1,4 +1,8 @@
-"""Scikit-learn's two plain scalers as plain values: the same numbers, bit for bit, by NumPy alone."""
+"""Scikit-learn's two plain scalers as plain values, by NumPy alone: the numbers that they give for float64.
+
+Rows of every type are scaled in float64. Scikit-learn scales float32 in float32, whose rounding may be larger than the
+deviation of a column far from zero; the features of a row would then depend on the type of its array.
+"""
 
 from math import isfinite
 from typing import Any, ClassVar
@@ -12,17 +16,16 @@ from abnet.utils.coded_rows import dense
 __all__ = ["MinMaxMap", "StandardMap"]
 
 
-def _floats(X: Any, d: int) -> NDArray[Any]:
-    """A writable copy of X in float32 if it is that, else float64; d columns."""
-    array = dense(X)
-    array = array.astype(array.dtype if array.dtype in (np.float32, np.float64) else np.float64, copy=True)
+def _floats(X: Any, d: int) -> NDArray[np.float64]:
+    """A writable copy of X in float64; d columns."""
+    array = dense(X).astype(np.float64, copy=True)
     if array.ndim != 2 or array.shape[1] != d:
         raise ValueError(f"expected {d} features, got an array of shape {array.shape}.")
     return array
 
 
 class StandardMap(ColumnByColumn, frozen=True, tag="standard"):
-    """``(x - mean) / scale`` as `sklearn.preprocessing.StandardScaler` computes it.
+    """``(x - mean) / scale`` as `sklearn.preprocessing.StandardScaler` computes it in float64.
 
     Examples
     --------
@@ -45,11 +48,11 @@ class StandardMap(ColumnByColumn, frozen=True, tag="standard"):
         """Number of columns taken."""
         return len(self.scale)
 
-    def transform(self, X: Any) -> NDArray[Any]:
-        """Scaled features, in the floating-point type of X."""
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Scaled features."""
         out = _floats(X, len(self.mean))
-        out -= np.array(self.mean, out.dtype)
-        out /= np.array(self.scale, out.dtype)
+        out -= np.array(self.mean)
+        out /= np.array(self.scale)
         return out
 
     @classmethod
@@ -61,7 +64,8 @@ class StandardMap(ColumnByColumn, frozen=True, tag="standard"):
 
 
 class MinMaxMap(ColumnByColumn, frozen=True, tag="minmax"):
-    """``x · scale + shift``, cut to `limits` if there are any, as `sklearn.preprocessing.MinMaxScaler` computes it.
+    """``x · scale + shift``, cut to `limits` if there are any, as `MinMaxScaler` of scikit-learn computes it in
+    float64.
 
     Examples
     --------
@@ -88,12 +92,12 @@ class MinMaxMap(ColumnByColumn, frozen=True, tag="minmax"):
         """Number of columns taken."""
         return len(self.scale)
 
-    def transform(self, X: Any) -> NDArray[Any]:
-        """Scaled features, in the floating-point type of X."""
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Scaled features."""
         out = _floats(X, len(self.scale))
-        out *= np.array(self.scale)  # in float64 whatever the type of X, then rounded: the scaler does so
+        out *= np.array(self.scale)
         out += np.array(self.shift)
-        return out if self.limits is None else np.clip(out, *np.array(self.limits, out.dtype))
+        return out if self.limits is None else np.clip(out, *self.limits)
 
     @classmethod
     def from_scaler(cls, scaler: Any) -> "MinMaxMap":

@@ -51,7 +51,7 @@ class ThermometerMap(Preparation, frozen=True, tag="thermometer"):
 
     def transform(self, X: Any) -> NDArray[np.float32]:
         """Signs (n, number of thresholds), column after column; what is not finite is refused by its place."""
-        rows = np.asarray(X, np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64)
+        rows = np.asarray(X, np.float64)
         if rows.ndim != 2 or rows.shape[1] != len(self.thresholds):
             raise ValueError(f"expected {len(self.thresholds)} features, got an array of shape {rows.shape}.")
         if not np.isfinite(rows).all():
