@@ -22,8 +22,8 @@ from abnet.certificates.evidence import observe
 from abnet.certificates.fitted_rows import row_filter
 from abnet.certificates.training_rows import label_marks
 from abnet.model.card import Card
-from abnet.model.distributed_scoring import certify_frame, certify_parts, partition_evidence, score_frame
 from abnet.model.digest import model_digest
+from abnet.model.distributed_scoring import certify_frame, certify_parts, partition_evidence, score_frame
 from abnet.model.model import Model
 from abnet.utils.errors import TrainingRowsError
 from broken_promise import breaks
