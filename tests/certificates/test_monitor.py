@@ -11,6 +11,9 @@ from scipy.special import bdtrc
 
 from abnet.bounds.anytime import log_evidence
 from abnet.certificates import Monitor
+from abnet.certificates.labelled_table import JudgedTable
+from abnet.certificates.monitor import Quantity
+from abnet.certificates.monitor_table import errors_that_count
 from broken_promise import breaks
 
 ERROR, ALPHA = 0.05, 0.01
@@ -44,6 +47,35 @@ def test_false_alarms_of_errors_that_depend_on_the_past(rng: np.random.Generator
         monitor = Monitor(ERROR, 0.1)
         false += monitor.update(row)
     assert not breaks(false, repetitions, 0.1)
+
+
+@pytest.mark.parametrize("quantity", ["recall", "precision"])
+def test_false_alarms_at_exactly_the_promised_recall_and_precision(
+    quantity: Quantity, rng: np.random.Generator
+) -> None:
+    """The model errs on a quarter of all rows: only those of the class, or of its predictions, may count."""
+    rows, repetitions, alpha = 1000, 300, 0.1
+    alarms = {0.1: 0, 0.2: 0}
+    for missed in alarms:
+        for _ in range(repetitions):
+            among = rng.random(rows) < 0.3  # of the class, or predicted as the class
+            other = np.where(rng.random(rows) < np.where(among, missed, 0.3), ~among, among)
+            truth, answers = (among, other) if quantity == "recall" else (other, among)
+            names = np.array(["well", "ill"])
+            table = JudgedTable(names[truth * 1].tolist(), names[answers * 1].tolist(), known=("ill", "well"))
+            monitor = Monitor(0.1, alpha, quantity=quantity, label="ill")
+            wrong = errors_that_count(table, quantity, "ill")
+            assert len(wrong) == among.sum()
+            alarms[missed] += monitor.update(wrong)
+    assert not breaks(alarms[0.1], repetitions, alpha)
+    assert alarms[0.2] > 0.9 * repetitions
+
+
+def test_a_missed_answer_is_a_miss_and_no_prediction() -> None:
+    table = JudgedTable(["ill", "ill", "well", "sick"], ["ill", None, "ill", "ill"], known=("ill", "well"))
+    assert errors_that_count(table, "recall", "ill").tolist() == [False, True]
+    assert errors_that_count(table, "precision", "ill").tolist() == [False, True, True]
+    assert errors_that_count(JudgedTable(known=("ill", "well")), "recall", "ill").tolist() == []
 
 
 def repeated_test(wrong: Bools, alpha: float) -> bool:
@@ -172,6 +204,28 @@ def test_text_says_what_is_shown() -> None:
     assert "ALARM, raised at row 1" in " ".join(str(monitor).split())
 
 
+@pytest.mark.parametrize(("quantity", "rates"), [("recall", ("75%", "90%")), ("precision", ("75%", "90%"))])
+def test_rates_are_stated_as_recall_and_precision(quantity: Quantity, rates: tuple[str, str], tmp_path: Path) -> None:
+    monitor = Monitor(1 - 0.9, quantity=quantity, label="ill")
+    monitor.update([False, False, True, False])
+    text = " ".join(str(monitor).split())
+    assert "3 of 4 rows" in text
+    assert "ill" in text
+    assert all(rate in text for rate in rates)
+    monitor.save(tmp_path / "s.json")
+    assert Monitor.load(tmp_path / "s.json").to_dict() == monitor.to_dict()
+
+
+def test_the_picture_is_in_percent() -> None:
+    pytest.importorskip("matplotlib")
+    from abnet.certificates.pictures import evidence_figure
+
+    for quantity, rate in (("error", "5%"), ("recall", "95%")):
+        (axes,) = evidence_figure([False, True], ERROR, ALPHA, quantity=quantity).axes  # type: ignore[arg-type]
+        assert rate in axes.get_ylabel()
+        assert "1%" in axes.get_legend_handles_labels()[1][1]
+
+
 def example() -> Monitor:
     monitor = Monitor(ERROR)
     monitor.update([False] * 20 + [True, False, True], unlabelled=2)
@@ -207,7 +261,10 @@ def test_failed_save_leaves_the_old_state(tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     "change",
     [
-        {"format": "abnet monitor, version 2"},
+        {"format": "abnet monitor, version 1"},
+        {"quantity": "recall"},
+        {"quantity": "luck"},
+        {"label": "ill"},
         {"n": 1},
         {"n": 23.0},
         {"n": True},

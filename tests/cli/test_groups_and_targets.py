@@ -46,6 +46,17 @@ def by_patients(run: Run, visits: Path, tmp_path_factory: pytest.TempPathFactory
     )
 
 
+def test_without_the_option_a_note_names_it(run: Run, visits: Path, tmp_path: Path) -> None:
+    result = run("fit", visits, "--target", "state", "--json", "-o", tmp_path / "m.abnet", *TWO)
+    record = json.loads(result.stdout)
+    (note,) = [note for note in record["note_data"] if note["columns"] == ["patient"]]
+    assert note["code"] == "measured groups"
+    assert "--group patient" in note["text"]
+    assert "--use patient" in note["text"]
+    assert result.stderr.count("--group patient") == 1
+    assert record["n_columns"] == 2
+
+
 def test_fit_by_groups(run: Run, visits: Path, fresh: Path, by_patients: tuple[Path, dict[str, Any]]) -> None:
     model, record = by_patients
     assert record["n_columns"] == 2
@@ -93,6 +104,7 @@ def test_a_row_without_a_group_is_no_group(run: Run, failure: Failure, fresh: Pa
     assert wanted in failure("certify", by_patients[0], path, "--group", "patient")
     assert wanted in failure("fit", path, "--target", "state", "--group", "patient", *SMALL)
     assert wanted in failure("compare", path, "--target", "state", "--group", "patient", *SMALL)
+    path.write_text(path.read_text().replace("\np8,", "\nill,"))  # an answer; any other text is an error
     text = run("certify", path, "--truth", "state", "--prediction", "patient", "--by", "patient").stdout
     assert "(missing) " in text  # a population may be that of rows without a cell
 
@@ -121,6 +133,8 @@ def test_compare_by_groups_keeps_the_winner(run: Run, visits: Path, tmp_path: Pa
         (["--group", "patient", "--max-learn-rows", "20"], "--group needs all rows in memory"),
         (["--group", "patient", "--target-error", "0.1"], "counts single rows and cannot be combined with groups"),
         (["--target-recall", "0.9"], "--target-recall needs --positive-class"),
+        (["--positive-class", "ill"], "--positive-class goes with --target-recall"),
+        (["--positive-class", "ill", "--target-error", "0.1"], "--positive-class goes with --target-recall"),
         (["--costs", "ill"], "--costs takes TRUTH:ANSWER=COST"),
         (["--costs", "ill:well=much"], "--costs takes a number"),
         (["--costs", "ill:well=1", "--target-recall", "0.9", "--positive-class", "ill"], "each set a threshold"),
@@ -198,12 +212,23 @@ def test_targets_of_a_model_that_lives_elsewhere(kind: str, run: Run, scored: Pa
         ([*COSTLY, "--costs", "ill:well=1", "--costs", "ill:well=9"], "--costs: ill:well is given twice"),
         ([*COSTLY, "--costs", "well:well=1"], "--costs must name 'ill' and one other label"),
         ([*COSTLY, "--target-recall", "1.5"], "--target-recall must lie strictly between 0 and 1, not 1.5"),
+        (["--prediction", "answer", *ILL], "--positive-class goes with --target-recall"),
+        (["--prediction", "risk"], "--score risk"),
         (["--prediction", "answer", "--delta", "2"], "--delta must lie strictly between 0 and 1"),
         (["--prediction", "answer", "--n-candidates", "0"], "--n-candidates"),
     ],
 )
 def test_wrong_use_of_scores(options: list[str], message: str, failure: Failure, scored: Path) -> None:
     assert message in failure("certify", scored, "--truth", "truth", *options, code=2)
+
+
+def test_answers_that_are_no_labels_are_named_beside_the_labels(failure: Failure, scored: Path, tmp_path: Path) -> None:
+    """A column of codes or scores would be certified as always wrong; a single answer that is a label is enough."""
+    text = scored.read_text().replace(",ill,", ",1,").replace(",well,", ",0,")
+    (tmp_path / "codes.csv").write_text(text)
+    message = failure("certify", tmp_path / "codes.csv", "--truth", "truth", "--prediction", "answer", code=2)
+    assert "'0', '1'" in message
+    assert "'ill', 'well'" in message
 
 
 def test_a_label_that_the_costs_do_not_name_is_no_negative_row(run: Run, scored: Path, tmp_path: Path) -> None:
@@ -219,7 +244,7 @@ def test_a_label_that_the_costs_do_not_name_is_no_negative_row(run: Run, scored:
 
 
 def test_from_fit_to_decided_answers(run: Run, failure: Failure, visits: Path, fresh: Path, tmp_path: Path) -> None:
-    model, fit = tmp_path / "d.abnet", ["fit", visits, "--target", "state", *TWO]
+    model, fit = tmp_path / "d.abnet", ["fit", visits, "--target", "state", "--use", "patient", *TWO]
     costs = ["--costs", "ill:well=1000", "--costs", "well:ill=1"]
     text = " ".join(run(*fit, *costs, "-o", model).stdout.split())
     assert "the expected cost of a row" in text

@@ -7,11 +7,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import abnet
 from abnet.utils.wording import percent_up
-from cli.tables import Failure, Run, cells
+from cli.tables import SMALL, Failure, Run, cells
 
 
 @pytest.fixture
@@ -156,3 +157,65 @@ def test_a_probability_that_is_none_is_wrong_use(
 ) -> None:
     message = failure("monitor", model, new, "--state", tmp_path / "s.json", option, "1.5", code=2)
     assert f"{option} must lie strictly between 0 and 1" in message
+
+
+def counted(model: Path, table: Path, label: str) -> dict[str, tuple[int, int]]:
+    """Rows and errors of the recall and of the precision of a class, from the answers to all rows."""
+    rows = pl.read_csv(table, infer_schema=False)
+    truth, answers = rows["mood today"].to_numpy(), abnet.load(model).predict(rows.drop("mood today"))
+    among = {"recall": truth == label, "precision": answers == label}
+    return {name: (int(rows.sum()), int((rows & (answers != truth)).sum())) for name, rows in among.items()}
+
+
+@pytest.mark.parametrize("quantity", ["recall", "precision"])
+def test_only_the_rows_of_a_recall_or_precision_count(
+    quantity: str, run: Run, failure: Failure, model: Path, new: Path, tmp_path: Path
+) -> None:
+    state, given = tmp_path / "s.json", [f"--{quantity}", "0.6", "--positive-class", "good"]
+    run("monitor", model, new, "--state", state, *given, "--picture", tmp_path / "e.svg")
+    record = json.loads(run("monitor", model, new, "--state", state, "--allow-repeat", "--json").stdout)
+    n, errors = counted(model, new, "good")[quantity]
+    assert 0 < n < 60
+    assert (record["quantity"], record["label"], record["n"], record["errors"]) == (quantity, "good", 2 * n, 2 * errors)
+    assert (record["new"]["n"], record["new"]["errors"]) == (n, errors)
+    for options, name in (
+        (["--error", "0.4"], "--error"), ([f"--{quantity}", "0.7"], f"--{quantity} is 0.6"),
+        (["--positive-class", "not so good"], "--positive-class"),
+    ):  # fmt: skip
+        assert name in failure("monitor", model, new, "--state", state, "--allow-repeat", *options)
+
+
+def test_the_certified_recall_of_a_class_is_that_of_the_certificate(
+    run: Run, model: Path, new: Path, tmp_path: Path
+) -> None:
+    made: Any = abnet.load(model).certificate_
+    run("monitor", model, new, "--state", tmp_path / "s.json", "--recall", "certified", "--positive-class", "good")
+    assert abnet.Monitor.load(tmp_path / "s.json").error == made.per_class[0].vote_error_bound
+
+
+def test_the_certified_recall_of_a_threshold(
+    run: Run, failure: Failure, table: Path, new: Path, tmp_path: Path
+) -> None:
+    """The class and the rate are those of the model's own decision; it has no certified precision."""
+    other, goal = tmp_path / "m.abnet", ["--target-recall", "0.5", "--positive-class", "good"]
+    run("fit", table, "--target", "mood today", "--output", other, *SMALL, *goal)
+    run("monitor", other, new, "--state", tmp_path / "s.json", "--recall", "certified")
+    found = abnet.Monitor.load(tmp_path / "s.json")
+    assert (found.quantity, found.label, found.error) == ("recall", "good", 0.5)
+    message = failure("monitor", other, new, "--state", tmp_path / "p.json", "--precision", "certified")
+    assert "--precision 0.9" in message
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--recall", "0.9"], "--positive-class"),
+        (["--recall", "0.9", "--positive-class", "great"], "'good', 'not so good'"),
+        (["--recall", "0.9", "--precision", "0.9", "--positive-class", "good"], "--recall or --precision"),
+        (["--recall", "most", "--positive-class", "good"], "--recall takes a rate"),
+        (["--precision", "1.5", "--positive-class", "good"], "--precision must lie strictly between 0 and 1"),
+        (["--positive-class", "good"], "--positive-class goes with --recall or --precision"),
+    ],
+)
+def test_wrong_use(options: list[str], message: str, failure: Failure, model: Path, new: Path, tmp_path: Path) -> None:
+    assert message in failure("monitor", model, new, "--state", tmp_path / "s.json", *options, code=2)

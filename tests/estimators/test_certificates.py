@@ -34,8 +34,9 @@ def sample(seed: int, n: int, share: float = 0.5) -> tuple[np.ndarray, np.ndarra
 @pytest.mark.parametrize("share", [0.5, 0.0], ids=["even", "one row of a class"])
 @pytest.mark.parametrize("n", [20, 33, 60])
 def test_small_samples_are_certified(n: int, share: float, settings: dict[str, Any]) -> None:
+    """The classes are declared: the only row of one of them may be held out."""
     for seed in range(3):
-        fitted = classifier(seed, delta=0.05, max_iter=4, **settings).fit(*sample(seed, n, share))
+        fitted = classifier(seed, delta=0.05, max_iter=4, classes=[0, 1], **settings).fit(*sample(seed, n, share))
         c, drawn = fitted.certificate_, fitted.draw_network().certificate
         c.check()
         numbers = (c.gibbs_risk_bound, c.vote_error_bound, drawn.vote_error_bound, c.balanced_error_bound)

@@ -11,8 +11,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import QuantileTransformer, StandardScaler
 
 from abnet import ABNetClassifier, CertifiedClassifier
+from abnet.cli.options import spelled
 from abnet.training.unfinished import warn_of_unfinished
-from abnet.utils.errors import ParameterError
+from abnet.utils.errors import ParameterError, ParameterWarning
+from abnet.utils.wording import percent
 
 X, y = load_breast_cancer(return_X_y=True)
 
@@ -76,3 +78,21 @@ def test_what_still_improves(curves: dict[str, list[float]], most: int, warned: 
         warnings.simplefilter("always")
         warn_of_unfinished(curves, most)
     assert bool(found) == warned
+
+
+def test_a_rare_class_that_is_never_predicted_is_hinted_at_for_recall(rng: np.random.Generator) -> None:
+    """The rows that say so are training rows; with a goal or class weights there is nothing to say."""
+    n = 400
+    rows, rare = rng.normal(size=(n, 2)), rng.random(n) < 0.1
+    labels = np.where(rare, "ill", "well")
+    small: dict[str, Any] = {"n_estimators": 2, "teacher": "linear", "random_state": 0}
+    with pytest.warns(ParameterWarning, match=r"'ill'.*TargetRecall\(recall=0.9, positive='ill'\)") as seen:
+        clf = CertifiedClassifier((2,), **small, max_iter=4).fit(rows, labels)
+    training = np.mean(labels[clf.other_rows_] == "ill")
+    assert percent(float(training)) in str(seen[0].message)
+    options = seen[0].message.worded(lambda parameter: spelled(parameter, {"target_recall"}))  # type: ignore[union-attr]
+    assert "--target-recall 0.9 --positive-class ill" in options
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ParameterWarning)
+        CertifiedClassifier((2,), **small, max_iter=4, class_weight="balanced").fit(rows, labels)
+        CertifiedClassifier((2,), **small, max_iter=4).fit(rows + 3.0 * rare[:, None], labels)

@@ -392,7 +392,8 @@ def test_a_first_part_of_one_class_is_not_said_to_be_taught(rows: np.ndarray, sp
     plain = CertifiedClassifier((3,), teacher="linear", **QUICK)
     bound = plain.fit(rows, two(rows)).bound_rows_
     assert "distilled from linear" in plain.recipe_text_
-    clf = CertifiedClassifier((3,), teacher="linear", **QUICK).fit(rows, np.isin(np.arange(len(rows)), bound[:20]))
+    declared = CertifiedClassifier((3,), teacher="linear", classes=[False, True], **QUICK)
+    clf = declared.fit(rows, np.isin(np.arange(len(rows)), bound[:20]))
     assert "taught" not in clf.recipe_text_
     assert clf.recipe_["teacher"] == "linear"
     assert sum(promised(clf).facts.class_errors) == 20

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -55,3 +56,18 @@ def test_columns_of_numbers() -> None:
     clf = ABNetClassifier((2,), max_iter=1, random_state=0).fit(frame.to_pandas(), frame["a"] > 0)
     expected = clf.decision_function(frame.to_pandas())
     np.testing.assert_allclose(clf.decision_function(frame.select("a", "b").to_dicts()), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("preprocessor", ["table", "standardise"])
+def test_frames_in_any_order_with_further_columns(preprocessor: str) -> None:
+    """As a loaded model takes them: columns are found by name, and one that is absent is named."""
+    frame = pd.DataFrame(RNG.normal(size=(80, 3)), columns=["a", "b", "c"])
+    y = (frame["a"] > 0).to_numpy()
+    settings: Any = {"max_iter": 1, "random_state": 0}
+    clf = ABNetClassifier((2,), preprocessor=preprocessor, **settings).fit(frame, y)
+    other = frame[["c", "a", "b"]].assign(id=range(80))
+    np.testing.assert_array_equal(clf.decision_function(other), clf.decision_function(frame))
+    np.testing.assert_array_equal(clf.decision_function(pl.from_pandas(other)), clf.decision_function(frame))
+    np.testing.assert_array_equal(clf.decision_function(other), clf.model_.decision_function(other))
+    with pytest.raises(ValueError, match="'b'"):
+        clf.predict(other.drop(columns="b"))

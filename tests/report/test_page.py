@@ -30,6 +30,8 @@ from abnet.report.summary import About
 from abnet.report.svg import Series, chart, nice_ticks
 from abnet.tables.columns import NumericColumn
 from abnet.tables.labels import Labels
+from abnet.tables.notes import Note
+from abnet.tables.preparation.table_map import TableMap
 from abnet.tables.unseen import UnseenWarning
 from abnet.utils.wording import percent, percent_up
 from export import models
@@ -258,6 +260,26 @@ def test_a_goal_that_could_not_be_certified_is_warned_of_on_the_first_page() -> 
     assert "could not be certified" in first
     assert "plain vote" in first
     assert number_of(page) == percent_up(model.certificate_.vote_error_bound)  # type: ignore[union-attr, arg-type]
+
+
+def test_columns_to_doubt_stand_before_the_figure() -> None:
+    """Leaks and shared identifiers come before it; columns that were only left out are listed after it."""
+    made = models.model("mixture", 4)
+    columns = tuple(NumericColumn(name, 0.0, 0.0, 1.0, False) for name in "abcd")
+    constant = Note("constant", ("country",), facts={"value": "0"})
+    shared = Note("shared identifier", ("patient",), 9, facts={"values": 3})
+    cut = Note("cut tells the label", ("weeks",), 9, facts={"cut": "7"})
+    row_name = Note("identifier", ("row",), facts={"why": "never repeat"})
+    for notes, first in (((constant, shared), True), ((constant, cut), True), ((constant, row_name), False)):
+        page = report_page(replace(made, preparation=TableMap(columns, notes)))
+        box = page.index('<div class="warning">')
+        assert (box < page.index('class="number"')) == first
+        items = page[box:].split("</ul>")[0].split("<li>")[1:]
+        assert notes[1].columns[0] in items[0]
+        assert "country" in items[1]
+    calm = report_page(replace(made, preparation=TableMap(columns, ())))
+    assert calm.count('<div class="warning">') <= 1
+    assert "left out" not in calm
 
 
 def test_errors_on_test_rows_are_not_those_that_a_bound_counts() -> None:

@@ -249,7 +249,22 @@ def judge_predictions(
             result.scores += _score_cells(frame, score)[labelled].tolist()
         answers = [None] * frame.n_rows if prediction is None else cell_texts(frame, prediction)
         result.answers += [answer for answer, row in zip(answers, labelled, strict=True) if row]
+    if prediction is not None:
+        _check_answers(result, prediction, truth)
     return result
+
+
+def _check_answers(rows: JudgedTable, prediction: str, truth: str) -> None:
+    """Raise an error if no answer is a label: the column then holds something else, such as scores."""
+    answers, labels = {answer for answer in rows.answers if answer is not None}, set(rows.truth)
+    if not answers or not labels or answers & labels:
+        return
+    raise ParameterError(
+        "{}: no cell of column {!r} is a label of column {!r}. Its cells are {}, and the labels are {}. Write the "
+        "answers as these labels; a column of scores is {}, with a target.",
+        Parameter("prediction"), prediction, truth, listed(sorted(answers), most=3), listed(sorted(labels), most=5),
+        Parameter("score", prediction),
+    )  # fmt: skip
 
 
 def _score_cells(frame: Table, score: str) -> NDArray[np.float64]:

@@ -1,11 +1,11 @@
-"""`Monitor`: watch a deployed model for evidence that its error rate exceeds the promised one."""
+"""`Monitor`: watch a deployed model for evidence that its error rate, recall or precision is not the promised one."""
 
 import json
 import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,12 +15,19 @@ from abnet.certificates.sentences import as_html
 from abnet.utils.atomic import atomic_path
 from abnet.utils.checks import count, level, list_of, nonnegative, text
 from abnet.utils.errors import Parameter, RepeatedRowsError
-from abnet.utils.wording import confidence, number_of, paragraphs, percent, percent_up, stated
+from abnet.utils.parameters import check_choice
+from abnet.utils.wording import confidence, number_of, paragraphs, percent, percent_down, percent_up, stated
 
-__all__ = ["Monitor"]
+__all__ = ["Monitor", "Quantity", "promise"]
 
-_FORMAT = "abnet monitor, version 1"
-_FIELDS = ("format", "error", "alpha", "n", "errors", "unlabelled", "alarm_at", "watched", "batches", "log_sums")
+Quantity = Literal["error", "recall", "precision"]
+"""What a monitor watches."""
+
+_FORMAT = "abnet monitor, version 2"
+_FIELDS = (
+    "format", "error", "alpha", "quantity", "label", "n", "errors", "unlabelled", "alarm_at", "watched", "batches",
+    "log_sums",
+)  # fmt: skip
 
 # More rows than anybody has: floats still count them exactly.
 _MOST_ROWS = 2**53
@@ -42,14 +49,22 @@ class Monitor:
     selected by the model's answers (for instance, labels only for flagged rows). A new model needs a new monitor, and
     restarting after an alarm uses another α.
 
+    A recall is one minus the error rate among the rows of a class, so pass these rows only, True where the model missed
+    the class. A precision is one minus the error rate among the rows predicted as a class; these rows are all that need
+    labels.
+
     Parameters
     ----------
     error : float
-        The promised error ε₀ in (0, 1).
+        The promised error ε₀ in (0, 1); for a recall or a precision, one minus the promised rate.
     alpha : float
         Maximum probability of ever raising a false alarm.
     watched : str, optional
         A name of the watched model, such as the digest of its file.
+    quantity : {"error", "recall", "precision"}
+        The rate that `describe` is about.
+    label : str, optional
+        The class that the recall or precision is about.
 
     Examples
     --------
@@ -67,7 +82,15 @@ class Monitor:
     I. Timans et al. (2025), On continuous monitoring of risk violations under unknown shift.
     """
 
-    def __init__(self, error: float, alpha: float = 0.01, *, watched: str | None = None) -> None:
+    def __init__(
+        self, error: float, alpha: float = 0.01, *, watched: str | None = None, quantity: Quantity = "error",
+        label: str | None = None,
+    ) -> None:  # fmt: skip
+        check_choice("quantity", quantity, get_args(Quantity))
+        if (label is None) != (quantity == "error"):
+            raise ValueError("label must be the class that a recall or precision is about; an error rate has none.")
+        self._quantity: Quantity = quantity
+        self._label = None if label is None else text("label", label)
         self._watched = None if watched is None else text("watched", watched)
         self._error, self._alpha = level("error", error), level("alpha", alpha)
         self._n = self._errors = self._unlabelled = 0
@@ -90,6 +113,16 @@ class Monitor:
     def watched(self) -> str | None:
         """The name of the watched model, if given."""
         return self._watched
+
+    @property
+    def quantity(self) -> Quantity:
+        """What is watched."""
+        return self._quantity
+
+    @property
+    def label(self) -> str | None:
+        """The class that a recall or precision is about."""
+        return self._label
 
     @property
     def n(self) -> int:
@@ -229,7 +262,10 @@ class Monitor:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the state as a dictionary of plain numbers, strings and lists, fit for JSON."""
-        values = (self._error, self._alpha, self._n, self._errors, self._unlabelled, self._alarm_at, self._watched)
+        values = (
+            self._error, self._alpha, self._quantity, self._label, self._n, self._errors, self._unlabelled,
+            self._alarm_at, self._watched,
+        )  # fmt: skip
         return dict(zip(_FIELDS, (_FORMAT, *values, list(self._batches), self._log_sums.tolist()), strict=True))
 
     @classmethod
@@ -237,7 +273,10 @@ class Monitor:
         """Read the result of `to_dict`; raises a ValueError for missing, unknown, invalid or contradictory fields."""
         if not isinstance(record, Mapping) or set(record) != set(_FIELDS) or record["format"] != _FORMAT:
             raise ValueError(f"not the state of a monitor: it must have the fields {', '.join(_FIELDS)}")
-        monitor = cls(record["error"], record["alpha"], watched=record["watched"])
+        monitor = cls(
+            record["error"], record["alpha"], watched=record["watched"], quantity=record["quantity"],
+            label=record["label"],
+        )  # fmt: skip
         monitor._n, monitor._errors = count("n", record["n"], least=0), count("errors", record["errors"], least=0)
         if monitor._n > _MOST_ROWS:
             raise ValueError(f"not the state of a monitor: n = {monitor._n} is more than can be counted")
@@ -313,27 +352,49 @@ def _contradictions(m: Monitor) -> list[tuple[bool, str]]:
     ]
 
 
-def _promised(error: float) -> str:
-    """The promised error as text: as the user gave it, or, if it has many digits, rounded up as in certificates.
+def promise(error: float, quantity: Quantity = "error") -> str:
+    """The promised rate as text: as the user gave it, or, if it has many digits, rounded as in certificates.
 
     Examples
     --------
-    >>> _promised(0.05), _promised(0.0661234567)
-    ('5%', '6.7%')
+    >>> promise(0.05), promise(0.0661234567), promise(1 - 0.9, "recall"), promise(0.0661234567, "precision")
+    ('5%', '6.7%', '90%', '93.3%')
     """
-    asked = stated(error)
-    return asked if len(asked) <= 8 else percent_up(error)
+    rate = error if quantity == "error" else 1.0 - error
+    asked = stated(rate)
+    if len(asked) <= 8:
+        return asked
+    return percent_up(rate) if quantity == "error" else percent_down(rate)
 
 
 def _seen(m: Monitor) -> str:
-    rate = f" ({percent(m.errors / m.n)})" if m.n else ""
     unlabelled = f"; not counted: {number_of(m.unlabelled, 'row')} without a label" if m.unlabelled else ""
     return (
-        f"{number_of(m.errors, 'error')} in {number_of(m.n, 'labelled row')}{rate}, where at most {_promised(m.error)} "
-        "was promised"
-        f"{unlabelled}. If the error rate has not changed, it is at most {percent_up(m.upper_limit())}, with "
+        f"{_counted(m)} was promised{unlabelled}. If the {_RATES[m.quantity]} has not changed, it is {_limit(m)}, with "
         f"{confidence(m.alpha)} confidence, however often you look."
     )
+
+
+_RATES = {"error": "error rate", "recall": "recall", "precision": "precision"}
+
+
+def _counted(m: Monitor) -> str:
+    """What was counted, and the promised rate."""
+    right = m.n - m.errors
+    promised = promise(m.error, m.quantity)
+    if m.quantity == "error":
+        rate = f" ({percent(m.errors / m.n)})" if m.n else ""
+        return f"{number_of(m.errors, 'error')} in {number_of(m.n, 'labelled row')}{rate}, where at most {promised}"
+    rate = f" ({percent(right / m.n)})" if m.n else ""
+    if m.quantity == "recall":
+        return f"{right:,} of {number_of(m.n, 'row')} of class {m.label} found{rate}, where at least {promised}"
+    return f"{right:,} of {number_of(m.n, 'row')} predicted as {m.label} correct{rate}, where at least {promised}"
+
+
+def _limit(m: Monitor) -> str:
+    """The limit of a constant rate."""
+    limit = m.upper_limit()
+    return f"at most {percent_up(limit)}" if m.quantity == "error" else f"at least {percent_down(1.0 - limit)}"
 
 
 def _verdict(m: Monitor) -> str:

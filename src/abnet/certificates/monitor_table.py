@@ -1,32 +1,39 @@
 """`monitor`: watch a deployed model with tables of labelled rows; the state is stored in a file."""
 
 import hashlib
+import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from abnet.certificates.decision import ARGMAX
-from abnet.certificates.labelled_table import judge_model_rows
-from abnet.certificates.monitor import Monitor
+from abnet.certificates.labelled_table import JudgedTable, judge_model_rows
+from abnet.certificates.monitor import Monitor, Quantity
 from abnet.certificates.training_rows import refuse_fitted
 from abnet.model.file import load
 from abnet.model.model import Model
+from abnet.tables.cells import listed
+from abnet.tables.named_columns import label_text
 from abnet.utils.atomic import check_writable
-from abnet.utils.errors import NamesParameters, Parameter
+from abnet.utils.errors import NamesParameters, Parameter, ParameterError
 from abnet.utils.parameters import check_fraction
 
-__all__ = ["MonitoredTable", "monitor"]
+__all__ = ["MonitoredTable", "errors_that_count", "monitor"]
 
 
 class UnwatchableError(NamesParameters, ValueError):
-    """Raised if there is no certified error to watch, or if it differs from the one in the state."""
+    """Raised if there is no certified rate to watch, or if it differs from the one in the state."""
 
 
 ALPHA = 0.01
 """Default probability of ever raising a false alarm."""
+
+Promised = float | Literal["certified"]
+"""A rate, or that of the model's certificate."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +44,7 @@ class MonitoredTable:
     ----------
     monitor : Monitor
     n_new, errors_new, unlabelled_new : int
-        New rows with a label, errors among them, and new rows without one.
+        New rows that were counted, errors among them, and new rows without a label.
     notes : tuple of str
     """
 
@@ -60,9 +67,9 @@ class MonitoredTable:
         """Plain values for JSON."""
         m = self.monitor
         return {
-            "alarm": m.alarm, "alarm_at": m.alarm_at, "log_evidence": m.log_evidence, "error": m.error,
-            "alpha": m.alpha, "n": m.n, "errors": m.errors, "unlabelled": m.unlabelled,
-            "upper_limit": m.upper_limit(), "new": {
+            "alarm": m.alarm, "alarm_at": m.alarm_at, "log_evidence": m.log_evidence, "quantity": m.quantity,
+            "label": m.label, "error": m.error, "alpha": m.alpha, "n": m.n, "errors": m.errors,
+            "unlabelled": m.unlabelled, "upper_limit": m.upper_limit(), "new": {
                 "n": self.n_new, "errors": self.errors_new, "unlabelled": self.unlabelled_new,
             },
         }  # fmt: skip
@@ -74,6 +81,9 @@ def monitor(
     state: str | os.PathLike[str],
     *,
     error: float | None = None,
+    recall: Promised | None = None,
+    precision: Promised | None = None,
+    positive_class: str | None = None,
     alpha: float | None = None,
     truth: str | None = None,
     picture: str | os.PathLike[str] | None = None,
@@ -84,6 +94,9 @@ def monitor(
     Pass each labelled row once, in order, in as many calls as you like. The state file is replaced atomically: a killed
     job leaves either the old state or the new one.
 
+    By default the error rate is watched. For a recall only the rows of the positive class count, and for a precision
+    only the rows that the model predicts as this class.
+
     Parameters
     ----------
     model : path
@@ -93,7 +106,11 @@ def monitor(
     state : path
         File with the state; it is created if it does not exist.
     error : float, optional
-        The promised error; by default that of the model's certificate, if it is about the model's own answers.
+        The promised error rate; by default that of the model's certificate, if it is about the model's own answers.
+    recall, precision : float or "certified", optional
+        Watch this promised recall or precision of the positive class, or that of the model's certificate.
+    positive_class : str, optional
+        The class that the recall or precision is about; by default that of the model's own threshold.
     alpha : float, optional
         Probability of ever raising a false alarm; 0.01 by default.
     truth : str, optional
@@ -110,55 +127,138 @@ def monitor(
     TrainingRowsError
         A ValueError: the model was fitted on more of the rows than chance explains.
     """
-    for name, value in (("error", error), ("alpha", alpha)):
-        if value is not None:
-            check_fraction(name, value)
+    asked = _asked({"error": error, "recall": recall, "precision": precision})
+    if alpha is not None:
+        check_fraction("alpha", alpha)
     for path in (state, *([picture] if picture else [])):
         check_writable(path)
     watched, loaded = hashlib.sha256(Path(model).read_bytes()).hexdigest(), load(model)
     rows = judge_model_rows(loaded, table, truth=truth)
+    watch = _opened(Path(state), loaded, watched, asked, positive_class, alpha)
     refuse_fitted(rows.seen, instead="A monitor counts rows that are new to the model.")
-    watch = _opened(Path(state), loaded, watched, error, alpha)
-    wrong = rows.judged().wrong if rows.truth else np.zeros(0, np.bool_)
+    wrong = errors_that_count(rows, watch.quantity, watch.label)
     before = {"n": watch.n, "errors": watch.errors}
     watch.update(wrong, unlabelled=rows.unlabelled, digest=rows.digest, allow_repeat=allow_repeat)
     if picture is not None:
         from abnet.certificates.pictures import evidence_figure, save_picture
 
-        save_picture(evidence_figure(wrong.tolist(), watch.error, watch.alpha, **before), Path(picture))
+        save_picture(evidence_figure(wrong, watch.error, watch.alpha, **before, quantity=watch.quantity), Path(picture))
     watch.save(state)
-    return MonitoredTable(watch, len(rows.truth), int(wrong.sum()), rows.unlabelled, rows.doubts)
+    return MonitoredTable(watch, len(wrong), int(wrong.sum()), rows.unlabelled, rows.doubts)
 
 
-def _opened(state: Path, model: Model, watched: str, error: float | None, alpha: float | None) -> Monitor:
+def _asked(rates: dict[Quantity, Promised | None]) -> tuple[Quantity, Promised] | None:
+    """The quantity to watch and its promised rate; None if none was given."""
+    given = [(name, rate) for name, rate in rates.items() if rate is not None]
+    for name, rate in given:
+        if name == "error" or rate != "certified":
+            check_fraction(name, rate)
+    if len(given) > 1:
+        first, second = (Parameter(name) for name, _ in given[:2])
+        raise ParameterError(
+            "a state watches one rate: give {} or {}, and the other one a state of its own.", first, second
+        )
+    return given[0] if given else None
+
+
+def errors_that_count(rows: JudgedTable, quantity: Quantity, label: str | None) -> NDArray[np.bool_]:
+    """Whether the model was wrong on each of the rows that count for this quantity."""
+    if not rows.truth:
+        return np.zeros(0, np.bool_)
+    judged = rows.judged()
+    if quantity == "error":
+        return judged.wrong
+    counts = judged.truth if quantity == "recall" else judged.answers
+    return judged.wrong[counts == judged.names.index(str(label))]
+
+
+def _opened(
+    state: Path, model: Model, watched: str, asked: tuple[Quantity, Promised] | None, positive: str | None,
+    alpha: float | None,
+) -> Monitor:  # fmt: skip
     if not state.exists():
-        return Monitor(_promised(model, error), ALPHA if alpha is None else alpha, watched=watched)
+        quantity, rate = asked or ("error", "certified")
+        label = _positive(model, quantity, positive)
+        error = _certified(model, quantity, label) if rate == "certified" else _as_error(quantity, rate)
+        return Monitor(error, ALPHA if alpha is None else alpha, watched=watched, quantity=quantity, label=label)
     found = Monitor.load(state)
     if found.watched not in (None, watched):
         raise ValueError(f"{state} belongs to another model; a new model needs a new state.")
-    for name, asked, kept in (("error", error, found.error), ("alpha", alpha, found.alpha)):
-        if asked is not None and asked != kept:
+    if asked is not None and asked[0] != found.quantity:
+        raise UnwatchableError(
+            "{} watches the {}, not the {}: give {} a state of its own.",
+            str(state), found.quantity, asked[0], Parameter(asked[0]),
+        )  # fmt: skip
+    if positive is not None and label_text(positive) != found.label:
+        raise UnwatchableError(
+            "{} watches the {} of class {}: leave out {}, or use another state.",
+            str(state), found.quantity, found.label, Parameter("positive_class"),
+        )  # fmt: skip
+    given = {"alpha": (alpha, found.alpha)}
+    if asked is not None and asked[1] != "certified":
+        given[asked[0]] = (asked[1], found.error if asked[0] == "error" else 1.0 - found.error)
+    for name, (wanted, kept) in given.items():
+        if wanted is not None and not math.isclose(wanted, kept, rel_tol=1e-12):
             raise UnwatchableError(
                 "{} is {:g} in {} and cannot be changed to {:g} after rows were seen.",
-                Parameter(name), kept, str(state), asked,
+                Parameter(name), kept, str(state), wanted,
             )  # fmt: skip
     return found
 
 
-def _promised(model: Model, error: float | None) -> float:
-    if error is not None:
-        return error
-    certificate = model.certificate
-    bound, given = None if certificate is None else certificate.vote_error_bound, Parameter("error")
+def _as_error(quantity: Quantity, rate: float) -> float:
+    """The promised rate as a share of errors."""
+    return rate if quantity == "error" else 1.0 - rate
+
+
+def _positive(model: Model, quantity: Quantity, positive: str | None) -> str | None:
+    """The class that the quantity is about: the given one, or that of the model's threshold."""
+    names, parameter = tuple(map(label_text, model.labels.names)), Parameter("positive_class")
+    if quantity == "error":
+        if positive is not None:
+            raise ParameterError("{} goes with {} or {}.", parameter, Parameter("recall"), Parameter("precision"))
+        return None
+    if positive is None and model.decision.positive is not None:
+        return names[model.decision.positive]
+    if positive is None or label_text(positive) not in names:
+        got = "nothing" if positive is None else repr(positive)
+        raise ParameterError("{} must name the class to watch, {}; got {}.", parameter, listed(names), got)
+    return label_text(positive)
+
+
+def _certified(model: Model, quantity: Quantity, label: str | None) -> float:
+    """The share of errors that the model's certificate promises for its own answers."""
+    certificate, given = model.certificate, Parameter(quantity)
     if certificate is not None and certificate.facts.n_groups is not None:
         raise UnwatchableError(
             "the model's certificate is about new groups, but a monitor counts single rows: set {}.", given
         )
+    if quantity != "error":
+        return _certified_of_class(model, quantity, label)
     if model.decision != ARGMAX:
         raise UnwatchableError(
             "the model predicts with a threshold or abstains, but its certified error rate is that of the plain vote "
             "(the most likely class): set {}, the error rate to watch.", given,
         )  # fmt: skip
+    bound = None if certificate is None else certificate.vote_error_bound
     if bound is None or bound >= 1.0:
         raise UnwatchableError("the model has no certified error rate to watch: set {}.", given)
     return bound
+
+
+def _certified_of_class(model: Model, quantity: Quantity, label: str | None) -> float:
+    """One minus the certified recall or precision: that of the threshold, or the recall of the plain vote."""
+    certificate = model.certificate
+    if certificate is not None and model.decision != ARGMAX:
+        found = certificate.find(quantity, "class", label)
+        if found is not None and found.value is not None:
+            return 1.0 - found.value
+    if certificate is not None and model.decision == ARGMAX and quantity == "recall":
+        bounds = {label_text(part.label): part.vote_error_bound for part in certificate.per_class}
+        bound = bounds.get(str(label))
+        if bound is not None and bound < 1.0:
+            return bound
+    raise UnwatchableError(
+        "the model has no certified {} of class {}: give the {} to watch, such as {}.",
+        quantity, label, quantity, Parameter(quantity, 0.9),
+    )  # fmt: skip

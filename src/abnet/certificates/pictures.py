@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from abnet.bounds.anytime import log_evidence
+from abnet.certificates.monitor import Quantity, promise
 from abnet.utils.atomic import atomic_path
+from abnet.utils.wording import stated
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -18,7 +20,9 @@ __all__ = ["evidence_figure", "save_picture"]
 _BLUE, _ORANGE = "#0072B2", "#D55E00"  # colours that colour-blind readers can tell apart
 
 
-def evidence_figure(wrong: ArrayLike, error: float, alpha: float, *, n: int = 0, errors: int = 0) -> "Figure":
+def evidence_figure(
+    wrong: ArrayLike, error: float, alpha: float, *, n: int = 0, errors: int = 0, quantity: Quantity = "error"
+) -> "Figure":
     """Plot the evidence of a monitor after each row, on a logarithmic scale, with the alarm level.
 
     Parameters
@@ -29,11 +33,14 @@ def evidence_figure(wrong: ArrayLike, error: float, alpha: float, *, n: int = 0,
         As for `abnet.Monitor`.
     n, errors : int
         Rows and errors before the first of these.
+    quantity : {"error", "recall", "precision"}
+        As for `abnet.Monitor`.
 
     Examples
     --------
-    >>> evidence_figure([False, True, True], 0.05, 0.01).axes[0].get_yscale()
-    'log'
+    >>> axes = evidence_figure([False, True, True], 0.05, 0.01).axes[0]
+    >>> axes.get_yscale(), axes.get_ylabel()
+    ('log', 'evidence that the error rate exceeds 5%')
     """
     figure, axes = _figure()
     rows = np.asarray(wrong, dtype=bool)
@@ -41,8 +48,9 @@ def evidence_figure(wrong: ArrayLike, error: float, alpha: float, *, n: int = 0,
     k = errors + np.concatenate([[0], np.cumsum(rows)])
     logs = np.clip(np.asarray(log_evidence(k, t, error)), -690.0, 690.0)
     axes.plot(t, np.exp(logs), color=_BLUE, label="evidence")
-    axes.axhline(1.0 / alpha, color=_ORANGE, linewidth=1.0, label=f"alarm (α = {alpha:g})")
-    axes.set(yscale="log", xlabel="labelled rows", ylabel=f"evidence that the error exceeds {error:g}")
+    axes.axhline(1.0 / alpha, color=_ORANGE, linewidth=1.0, label=f"alarm (α = {stated(alpha)})")
+    claim = "error rate exceeds" if quantity == "error" else f"{quantity} is below"
+    axes.set(yscale="log", xlabel="labelled rows", ylabel=f"evidence that the {claim} {promise(error, quantity)}")
     axes.legend(frameon=False)
     return figure
 

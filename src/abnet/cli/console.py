@@ -129,8 +129,8 @@ _RECORDS: list[dict[str, Any]] = []
 
 def _heard(message: Any, options: frozenset[str]) -> None:
     """Handle a warning: notes on tables are kept for `say_all`, which groups them."""
-    if hasattr(message, "note"):
-        _PENDING.append(message.note)
+    if hasattr(message, "notes"):
+        _PENDING.extend(message.notes)
     else:
         say(_worded(message, options) if isinstance(message, NamesParameters) else message)
 
@@ -167,7 +167,9 @@ def as_option(parameter: Parameter) -> str:
     >>> as_option(Parameter("dates", "first seen"))
     "--date 'first seen'"
     """
-    name = {"dates": "date"}.get(parameter.name, parameter.name).replace("_", "-")
+    from abnet.tables.notes import OPTIONS
+
+    name = OPTIONS.get(parameter.name, parameter.name).replace("_", "-")
     return f"--{name} {shlex.quote(str(parameter.value))}"
 
 

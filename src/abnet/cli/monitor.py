@@ -1,12 +1,12 @@
 """`abnet monitor`: watch a deployed model."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from abnet.cli import console, options
-from abnet.cli.console import guarded
+from abnet.cli.console import UsageError, guarded
 
 __all__ = ["monitor"]
 
@@ -32,6 +32,20 @@ def monitor(
         float | None,
         typer.Option(metavar="RATE", show_default="the model's certificate", help="Promised error rate."),
     ] = DEFAULTS["error"],
+    recall: Annotated[
+        str | None,
+        typer.Option(metavar="RATE|certified", help="Watch this recall of --positive-class instead."),
+    ] = DEFAULTS["recall"],
+    precision: Annotated[
+        str | None,
+        typer.Option(metavar="RATE|certified", help="Watch this precision of --positive-class instead."),
+    ] = DEFAULTS["precision"],
+    positive_class: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LABEL", show_default="that of the model's threshold", help="The class of the recall or precision."
+        ),
+    ] = DEFAULTS["positive_class"],
     truth: options.Truth = DEFAULTS["truth"],
     allow_repeat: Annotated[bool, options.flag("--allow-repeat", "Count a table that was given before.")] = DEFAULTS[
         "allow_repeat"
@@ -41,7 +55,7 @@ def monitor(
     ] = DEFAULTS["picture"],
     json: options.AsJSON = False,
 ) -> None:
-    """Watch a deployed model: do labelled rows contradict the promised error rate?
+    """Watch a deployed model: do labelled rows contradict the promised error rate, recall or precision?
 
     Give each labelled row once, in order, in as many calls as you like. A table
     that was given before is refused (exit code 1), and so are rows that the model
@@ -50,6 +64,9 @@ def monitor(
 
     abnet monitor model.abnet monday.csv --state watch.json
     abnet monitor model.abnet tuesday.csv --state watch.json --picture e.png
+    abnet monitor model.abnet monday.csv --state found.json --recall certified
+    abnet monitor model.abnet monday.csv --state found.json --recall 0.9 \\
+        --positive-class ill
     """
     from abnet.cli.outputs import check_output
 
@@ -60,8 +77,10 @@ def monitor(
         from abnet.certificates.monitor_table import monitor as watch
 
         made = watch(
-            model, table, state, error=error, alpha=alpha, truth=truth, picture=picture, allow_repeat=allow_repeat
-        )
+            model, table, state, error=error, recall=_rate("--recall", recall),
+            precision=_rate("--precision", precision), positive_class=positive_class, alpha=alpha, truth=truth,
+            picture=picture, allow_repeat=allow_repeat,
+        )  # fmt: skip
     console.say_all(made.notes)
     if json:
         console.as_json({**made.to_dict(), "notes": console.said()})
@@ -69,3 +88,13 @@ def monitor(
         print(made.describe())
     if made.alarm:
         raise typer.Exit(ALARM)
+
+
+def _rate(option: str, text: str | None) -> Any:
+    """A promised rate: a number, "certified" or None."""
+    if text is None or text == "certified":
+        return text
+    try:
+        return float(text)
+    except ValueError as error:
+        raise UsageError(f"{option} takes a rate such as 0.9, or 'certified'; got {text!r}.") from error

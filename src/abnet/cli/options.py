@@ -16,6 +16,7 @@ from abnet.cli.console import UsageError
 from abnet.utils.errors import Parameter
 
 if TYPE_CHECKING:
+    from abnet.certificates import goals
     from abnet.certificates.goals import Goal
 
 __all__ = ["PARAMETERS", "classifier", "command_line", "costs_of", "defaults", "goal_of", "spelled", "widths"]
@@ -275,6 +276,8 @@ def goal_of(given: Mapping[str, Any]) -> "Goal | None":
     from abnet.certificates import goals
 
     asked = [name for name in GOALS if given[name] not in (None, [], ())]
+    if given["positive_class"] is not None and set(asked) <= {"target_error"}:
+        raise UsageError("--positive-class goes with --target-recall or --target-precision: add one, or leave it out.")
     if not asked:
         return None
     if len(asked) > 1:
@@ -411,10 +414,15 @@ def spelled(parameter: Parameter, own: Collection[str]) -> str:
     ('abnet data --download', 'verbose')
     """
     if parameter.name == "decision":
-        return "a target, or --costs,"
+        return "a target, or --costs," if parameter.value is None else _of_goal(parameter.value)
     if parameter.name not in own and parameter.name not in _HOMES:
         return str(parameter)
     option = _spelled(parameter.name)
     if parameter.value is not None and parameter.value is not True:
         option += f" {parameter.value}"
     return option if parameter.name in own else f"{_HOMES[parameter.name]} {option}"
+
+
+def _of_goal(goal: "goals.TargetRecall") -> str:
+    """A goal as options."""
+    return f"--target-recall {goal.recall:g} --positive-class {shlex.quote(goal.positive)}"

@@ -25,6 +25,7 @@ from abnet.model.model import Model
 from abnet.networks.bam import BAM
 from abnet.networks.posterior import Posterior
 from abnet.tables.labels import Labels, with_unknown
+from abnet.tables.notes import warn_of
 from abnet.training.labelled_rows import checked_rows, marks_of, without_groups
 from abnet.training.seeds import Streams
 from abnet.training.settings import Settings
@@ -111,11 +112,12 @@ class CertificateMixin(PredictionMixin):
         self
         """
         self._fit(X, y, sample_weight, groups)
+        warn_of(self.model_.preparation.notes, stacklevel=2)
         return self
 
     def _fit(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, *, settings: Settings | None = None,
-        emptied: bool = False,
+        emptied: bool = False, written: bool = False,
     ) -> Fitted:  # fmt: skip
         """Check the input, resolve the settings, call `abnet.estimators.fit.fit`, and store the results.
 
@@ -125,7 +127,7 @@ class CertificateMixin(PredictionMixin):
             As for `fit`.
         settings : Settings, optional
             Settings to use instead of those of the parameters.
-        emptied : bool
+        emptied, written : bool
             As in `LabelledRows`.
         """
         with fitting_anew(self):
@@ -133,8 +135,9 @@ class CertificateMixin(PredictionMixin):
             if groups is not None and settings.goal is not None:
                 raise ParameterError("{} counts single rows and cannot be combined with groups.", Parameter("decision"))
             rows = checked_rows(
-                self, X, y, sample_weight, groups, preprocessor=self.preprocessor, gaps=settings.gaps, emptied=emptied
-            )
+                self, X, y, sample_weight, groups, preprocessor=self.preprocessor, gaps=settings.gaps, emptied=emptied,
+                written=written,
+            )  # fmt: skip
             fitted = fit(rows, settings, drawn_seed(self.random_state))
             self._keep(fitted)
         return fitted

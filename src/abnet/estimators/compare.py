@@ -22,9 +22,11 @@ from abnet.certificates.outside import judge_answers
 from abnet.estimators.certificate_mixin import CertificateMixin
 from abnet.estimators.table_parts import Labelled, for_tables, read_rows, take, two_random_parts
 from abnet.model.model import Model
+from abnet.tables.labels import Labels
 from abnet.tables.notes import Note
 from abnet.tables.preparation.choose import DecimalMarkError
 from abnet.tables.reading import TableSource
+from abnet.tables.target import label_places
 from abnet.utils.atomic import temporary_folder
 from abnet.utils.parameters import check_fraction
 from abnet.utils.progress import tell
@@ -142,7 +144,7 @@ def certified(name: str, classifier: CertificateMixin, learn: Labelled, test: La
     """A certified classifier, with the certificate from its own bound rows."""
     with _compilation() as compiling:
         start = perf_counter()
-        classifier.fit(learn.X, learn.y, groups=learn.groups)
+        classifier._fit(learn.X, learn.y, groups=learn.groups, written=True)
         seconds = perf_counter() - start
     certificate: Certificate | None = classifier.certificate_
     found = Contender(
@@ -159,12 +161,17 @@ def certified(name: str, classifier: CertificateMixin, learn: Labelled, test: La
 
 def _measured(model: Any, X: Any, y: NDArray[Any]) -> dict[str, Any]:
     """Measures of a fitted classifier on the test rows, by the names of `Contender`."""
-    answers, proba = model.predict(X), model.predict_proba(X)
+    proba = model.predict_proba(X)
     scores = model.decision_function(X) if isinstance(model, CertificateMixin) else proba
+    labels = Labels(model.classes_)
+    answers = labels.encode(model.predict(X))
+    written, rows = np.unique(y, return_inverse=True)
+    codes = label_places(written.tolist(), model.classes_.tolist())[rows]  # the model's labels may be numbers
+    classes = np.arange(labels.n_classes)
     return {
-        "test_errors": int(np.count_nonzero(answers != y)), "n_test": len(y),
-        "balanced_error": balanced_error(answers, y), "auc": auc(scores, model.classes_, y),
-        "log_loss": log_loss(proba, model.classes_, y), "calibration_error": calibration_error(proba, answers == y),
+        "test_errors": int(np.count_nonzero(answers != codes)), "n_test": len(y),
+        "balanced_error": balanced_error(answers, codes), "auc": auc(scores, classes, codes),
+        "log_loss": log_loss(proba, classes, codes), "calibration_error": calibration_error(proba, answers == codes),
     }  # fmt: skip
 
 

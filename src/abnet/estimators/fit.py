@@ -20,15 +20,17 @@ from abnet.certificates.goals import Goal
 from abnet.certificates.held import Held
 from abnet.certificates.split import Split, row_hashes, warn_of_few_rows
 from abnet.certificates.statement import Estimate
+from abnet.estimators.column_checks import checked_notes
 from abnet.estimators.drawn_network import draw_network
 from abnet.estimators.fit_card import card_of
-from abnet.estimators.fit_goal import check_goal, decide, with_probabilities
+from abnet.estimators.fit_goal import check_goal, decide, hint_at_recall, with_probabilities
 from abnet.estimators.known_classes import known_classes
 from abnet.estimators.observing import Observed, observe_posterior
 from abnet.model.model import Model
 from abnet.model.predictors.predictor import Predictor
 from abnet.networks.bam import BAM
 from abnet.tables.labels import losses_of
+from abnet.tables.preparation import TableMap
 from abnet.tables.preparation.preparation import Unprepared
 from abnet.training.features import allows_certificate, prepare
 from abnet.training.labelled_rows import LabelledRows, marks_of
@@ -114,12 +116,16 @@ def fit(rows: LabelledRows, settings: Settings, seed: int) -> Fitted:
         prepared, recipe = choose_recipe(prepared, settings)
         learn = learn_network if recipe.alone else learn_mixture
         learned = learn(prepared.first_part() if settings.frozen else prepared, recipe, settings, streams, report)
+        wanted = settings.goal is not None or settings.members.class_weight is not None
+        if learned.held is not None and not (wanted or learned.recipe.alone):
+            hint_at_recall(learned.held, prepared.first_part().codes, prepared.labels.names)
         tell("Certificate")
         predictor = deployed(learned.recipe, learned.posterior, prepared.labels.n_classes, streams.deploy)
         seen = observe_posterior(
             learned.posterior, predictor, prepared.bound(), prepared.labels.names, terms_of(learned, settings),
             streams.paths, report,
         )  # fmt: skip
+    prepared = _with_checked_columns(prepared, learned, seed)
     certificate, decision, estimate = judge(seen, learned, predictor, prepared, settings.goal, covered=covered)
     model = Model(
         predictor, prepared.labels, prepared.features.preparation, rows.feature_names, learned.calibration,
@@ -180,6 +186,14 @@ def choose_recipe(rows: PreparedRows, settings: Settings) -> tuple[PreparedRows,
     if coded is None:
         raise ParameterError("{} needs a preprocessor that can be stored.", Parameter("codes", "thermometer"))
     return replace(rows, features=replace(features, coded=coded)), recipe
+
+
+def _with_checked_columns(rows: PreparedRows, learned: Learned, seed: int) -> PreparedRows:
+    """The rows, with notes on what quick checks of the training rows found."""
+    if not isinstance(rows.features.stored, TableMap) or not rows.n_first:
+        return rows
+    notes = checked_notes(rows.first_part(), learned.teachers_error, seed)
+    return replace(rows, features=rows.features.with_notes(notes))
 
 
 def terms_of(learned: Learned, settings: Settings) -> Terms:

@@ -13,9 +13,14 @@ from abnet.certificates.goals import Costs, Goal, TargetPrecision, TargetRecall,
 from abnet.certificates.held import Held
 from abnet.certificates.statement import Statement
 from abnet.model.calibration import Calibration
-from abnet.utils.errors import Parameter, ParameterError
+from abnet.tables.labels import winners
+from abnet.utils.errors import Parameter, ParameterError, ParameterWarning
+from abnet.utils.wording import number_of, percent
 
-__all__ = ["check_goal", "decide", "with_probabilities"]
+__all__ = ["check_goal", "decide", "hint_at_recall", "with_probabilities"]
+
+RARE, FEWEST = 0.2, 10
+"""Share of the training rows up to which a class is rare, and held rows of it that are needed to judge its recall."""
 
 
 def check_goal(goal: Goal | None, names: Sequence[str]) -> None:
@@ -27,6 +32,46 @@ def check_goal(goal: Goal | None, names: Sequence[str]) -> None:
         )  # fmt: skip
     if isinstance(goal, Costs):
         goal.table(names)
+
+
+def hint_at_recall(held: Held, codes: NDArray[np.intp], names: Sequence[str]) -> None:
+    """Warn about a rare class that the plain vote predicts less than half as often as it occurs.
+
+    Parameters
+    ----------
+    held : Held
+        Rows of the first part, with scores of models that were fitted without them.
+    codes : array (n,)
+        Classes of the first part.
+    names : sequence of str
+
+    Examples
+    --------
+    >>> import warnings
+    >>> held = Held(np.full(100, -0.8), np.repeat([0, 1], [90, 10]))
+    >>> with warnings.catch_warnings(record=True) as seen:
+    ...     warnings.simplefilter("always")
+    ...     hint_at_recall(held, held.codes, ("well", "ill"))
+    >>> len(seen), "0 of 10" in str(seen[0].message)
+    (1, True)
+    """
+    rows = np.bincount(codes, minlength=2)
+    rare = int(np.argmin(rows))
+    share = rows[rare] / len(codes)
+    if len(names) != 2 or share > RARE:
+        return
+    predicted, there = winners(held.scores) == rare, held.codes == rare
+    if np.sum(there) < FEWEST or 2 * np.sum(predicted) >= np.sum(there):
+        return
+    warnings.warn(
+        ParameterWarning(
+            "class {!r} is rare ({} of the training rows), and the model hardly ever predicts it: in a test on "
+            "training rows, it found {:,} of {}. {} would certify a threshold that finds more, with more false alarms.",
+            names[rare], percent(share), int(np.sum(predicted & there)), number_of(int(np.sum(there)), "row"),
+            Parameter("decision", TargetRecall(0.9, positive=names[rare])),
+        ),
+        stacklevel=5,
+    )  # fmt: skip
 
 
 def with_probabilities(held: Held, calibration: Calibration | None) -> Held:

@@ -17,7 +17,7 @@ from abnet.estimators.logistic_rival import counted_rival, held_out_rival, learn
 from abnet.estimators.table_parts import for_tables, read_rows
 from abnet.model.card import Rival
 from abnet.model.file import save
-from abnet.tables.notes import NoteWarning
+from abnet.tables.notes import NoteWarning, warn_of
 from abnet.tables.reading import Learning, TableSource
 from abnet.utils.atomic import temporary_folder
 from abnet.utils.parameters import check_positive
@@ -109,9 +109,13 @@ def fit_table(
         )  # fmt: skip
         learn = _learn_whole if part.learns is None else _learn_and_count
         rivals = learn(classifier, part, groups, target, compare=output is not None)
-    told: dict[str, Any] = {"target": target, "rivals": rivals, "command": command, "group": group, "cuts": part.cuts}
+    told: dict[str, Any] = {
+        "target": target, "rivals": rivals, "command": command, "group": group, "cuts": part.cuts,
+        "n_unlabelled_rows": part.n_unlabelled or None,
+    }  # fmt: skip
     card = msgspec.structs.replace(classifier.model_.card, **told, **({} if background else {"background": ()}))
     classifier.model_ = replace(classifier.model_, card=card)
+    warn_of(classifier.model_.preparation.notes, stacklevel=2)
     if output is None:
         for note in part.notes:
             warnings.warn(NoteWarning(note), stacklevel=2)
@@ -124,7 +128,7 @@ def _learn_whole(
     classifier: CertificateMixin, part: Learning, groups: NDArray[Any] | None, target: str, *, compare: bool
 ) -> tuple[Rival, ...]:
     """Fit a table in memory and free its frame if possible; also fit logistic regression for comparison."""
-    fitted = classifier._fit(part.X, part.y, groups=groups, emptied=True)
+    fitted = classifier._fit(part.X, part.y, groups=groups, emptied=True, written=True)
     if not compare or not fitted.rows.n_first:
         return ()
     tell("Logistic regression, for comparison")

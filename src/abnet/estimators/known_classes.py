@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.tables.labels import Labels, with_unknown
+from abnet.tables.target import label_places, typed_labels
 from abnet.training.labelled_rows import LabelledRows
 from abnet.training.settings import Settings
 from abnet.utils.errors import Parameter, ParameterError
@@ -17,27 +18,51 @@ __all__ = ["known_classes", "warn_of_unknown"]
 def known_classes(rows: LabelledRows, first: NDArray[np.intp], settings: Settings) -> tuple[Labels, NDArray[np.intp]]:
     """The classes of the model, and the code of each row; K for any other label.
 
-    The classes are the declared ones, or those of the first part: a label that occurs only in bound rows must not
-    change their number. If there are two labels in all, both are classes, even if the first part has only one of them.
+    The classes are the declared ones, or those of the first part: a label that occurs only in bound rows must change
+    neither their number, nor their order, nor the type that they have in a table. Without a first part, with
+    ``prior="init"``, they are those of all rows.
     """
-    known = rows.labels
+    if settings.classes is not None:
+        known = _declared(settings.classes)
+    else:
+        codes = rows.codes[first] if settings.split else rows.codes
+        known = _occurring(rows.labels.classes[np.unique(codes)], rows.written)
     if not settings.several:
         known.check_two()
-    if settings.classes is not None:
-        declared = Labels.of(settings.classes)
-        order = dict.fromkeys(declared.encode(settings.classes).tolist())  # as they were given
-        known = Labels(declared.classes[list(order)])
-    elif known.n_classes > 2 and settings.split:
-        present = np.unique(rows.codes[first])
-        if len(present) < 2:
-            raise ValueError("all training rows have the same label; more rows are needed.")
-        known = Labels(known.classes[present])
-    codes = with_unknown(known.encode(rows.labels.classes), known.n_classes)[0][rows.codes]
+    codes = _codes(rows.labels, known, rows.written)[rows.codes]
     unknown = codes == known.n_classes
     if unknown[first].any():
         raise ParameterError("y has labels that are not among {}: {}.", Parameter("classes"), ", ".join(known.names))
     warn_of_unknown(int(np.sum(unknown)), "held-out row" if settings.frozen else "bound row")
     return known, codes
+
+
+def _declared(classes: NDArray[np.generic]) -> Labels:
+    """The declared classes, in their order."""
+    declared = Labels.of(classes)
+    order = dict.fromkeys(declared.encode(classes).tolist())
+    return Labels(declared.classes[list(order)])
+
+
+def _occurring(labels: NDArray[np.generic], written: bool) -> Labels:
+    """The classes of rows with these labels, sorted."""
+    if written:
+        labels, _ = typed_labels(labels)
+    found = np.unique(labels)
+    if len(found) < 2:
+        raise ValueError(
+            f"all training rows have the label {found[0]}: at least two classes are needed, and held-out rows, which "
+            "have another label, must not decide on the classes. Add rows of the rarer class, or, in Python, declare "
+            "the classes (`classes=`)."
+        )
+    return Labels(found)
+
+
+def _codes(labels: Labels, known: Labels, written: bool) -> NDArray[np.intp]:
+    """The code of each label among the known classes; K for any other label."""
+    if written:
+        return label_places(labels.classes.tolist(), known.classes.tolist())
+    return with_unknown(known.encode(labels.classes), known.n_classes)[0]
 
 
 def warn_of_unknown(count: int, row: str = "held-out row") -> None:

@@ -19,7 +19,7 @@ from abnet.certificates.outside import judge_answers
 from abnet.certificates.training_rows import find_fitted, refuse_fitted
 from abnet.model.digest import belonging
 from abnet.model.model import Model
-from abnet.tables.caller_rows import take_rows
+from abnet.tables.caller_rows import is_frame, take_rows
 from abnet.tables.preparation.transformers import as_frame
 
 if TYPE_CHECKING:
@@ -50,7 +50,9 @@ class PredictionMixin(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "model_")
         if (columns := self.model_.from_dicts(X)) is not X:
             return columns if self.model_.preparation.columns else as_frame(columns)
-        X = as_frame(X)
+        X = self.model_.in_order(as_frame(X))
+        if self.model_.preparation.by_name and self.model_.feature_names is not None and is_frame(X):
+            return X  # it finds its columns by name
         if not (self.preprocessor is None or isinstance(self.preprocessor, str)) or self.model_.preparation.by_name:
             return validate_data(self, X, reset=False, skip_check_array=True)
         # The predictor itself rejects values that are not finite; a separate pass would take half of its time.

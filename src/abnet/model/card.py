@@ -78,6 +78,8 @@ class Card(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         Number of rows, and of groups, passed to `fit`.
     n_counted_rows : int
         Number of further rows of a large table that were streamed to certify the model.
+    n_unlabelled_rows : int
+        Number of rows of the table that were left out because they have no label.
     data_fingerprint : str
         Of the prepared rows with their labels.
     row_filter : RowFilter
@@ -108,6 +110,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     n_training_rows: int | None = None
     n_training_groups: int | None = None
     n_counted_rows: int | None = None
+    n_unlabelled_rows: int | None = None
     data_fingerprint: str | None = None
     row_filter: RowFilter | None = None
     background: tuple[tuple[int | float, ...], ...] = ()

@@ -135,9 +135,14 @@ def _about(path: str | os.PathLike[str], certificate: Certificate, model: str | 
 
 
 def _unchecked(certificate: Certificate) -> tuple[str, ...]:
-    """A note about statements that could not be recomputed: betting needs every single loss."""
+    """A note about statements that could not be recomputed: betting needs the loss of every single row."""
     left = [about for about, how in certificate.check().items() if how == "attainable"]
-    return (f"not recomputed, because the file does not keep single losses: {', '.join(left)}",) if left else ()
+    if not left:
+        return ()
+    return (
+        f"checked, but not recomputed: {', '.join(left)}. Such a bound follows from the loss of every single row, and "
+        "the file keeps only their number and mean; these allow the stated value",
+    )
 
 
 def _facts(model: Model) -> dict[str, str]:
@@ -166,7 +171,10 @@ def _rows(card: Card) -> str:
         return ""
     groups = f" in {number_of(card.n_training_groups, 'group')}" if card.n_training_groups else ""
     counted = f"; {number_of(card.n_counted_rows, 'further held-out row')}" if card.n_counted_rows else ""
-    return f"{card.n_training_rows:,} given to fit{groups}{counted}"
+    unlabelled = (
+        f"; {number_of(card.n_unlabelled_rows, 'row')} without a label left out" if card.n_unlabelled_rows else ""
+    )
+    return f"{card.n_training_rows:,} given to fit{groups}{counted}{unlabelled}"
 
 
 def _network(model: Model) -> str:

@@ -40,6 +40,7 @@ def _facts(model: Model) -> list[list[str]]:
     plain["layers"] = "-".join(map(str, card.sizes))
     plain["rows trained and certified on"] = card.n_training_rows
     plain["further held-out rows"] = card.n_counted_rows
+    plain["rows left out, without a label"] = card.n_unlabelled_rows
     plain["written by"] = None if card.version is None else f"abnet {card.version}"
     plain["fingerprint of the data"] = card.data_fingerprint
     if card.settings is not None:

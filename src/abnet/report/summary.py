@@ -20,6 +20,7 @@ from abnet.report.measures import RowMeasures
 from abnet.report.moves import direction_text
 from abnet.report.promise import Peer, better_peers, weak_classes
 from abnet.report.svg import Bar, bar_chart
+from abnet.tables.notes import Note, named_option, note_lines
 from abnet.utils.wording import confidence, figure_up, number_of, percent, percent_down, percent_up, stated
 
 __all__ = ["About", "about_rows", "summary_section"]
@@ -52,6 +53,7 @@ def about_rows(about: About, model: Model) -> list[tuple[str, str]]:
     rows = [("Intended use", about.purpose or "not stated"), ("Owner", about.owner or "not stated")]
     rows += [("Date", about.date)] if about.date else []
     known = [] if card.n_training_rows is None else [number_of(card.n_training_rows, "row")]
+    known += [f"{number_of(card.n_unlabelled_rows, 'row')} without a label left out"] if card.n_unlabelled_rows else []
     known += [] if card.target is None else [f"predicted column “{short(card.target, 60)}”"]
     known += [] if card.data_fingerprint is None else [f"fingerprint {card.data_fingerprint[:8]}"]
     data = ". ".join(filter(None, (about.data, ", ".join(known))))
@@ -65,9 +67,11 @@ def summary_section(
 ) -> Markup:
     """One page for people accountable for the model."""
     c = model.certificate_
-    bars = _bars(c, peers, measures, _plain_vote(model))
+    bars, doubts = _bars(c, peers, measures, _plain_vote(model)), _doubts(model)
+    alarming = any(map(_alarming, model.preparation.notes))
     return rendered(
-        "summary.html", **_headline(model), decision=_decision(model), warnings=_warnings(model, peers, measures),
+        "summary.html", **_headline(model), decision=_decision(model), alarming=alarming,
+        warnings=[*doubts, *_warnings(model, peers, measures)],
         bars=bar_chart(bars, "Error rates of this model and others") if bars else None,
         bars_words=_bars_words(bars, peers), drivers=_drivers(model, found),
         assumptions=None if c is None else with_code(assumptions(c)),
@@ -183,6 +187,19 @@ def _probability(model: Model, score: float, code: int) -> str:
 
 
 # Warnings
+
+
+def _alarming(note: Note) -> bool:
+    """Whether the certificate may be about something else than it seems; a row number that was left out is no doubt."""
+    return note.severity == "leak" and note.code != "identifier"
+
+
+def _doubts(model: Model) -> list[str]:
+    """Columns that give the label away or say which rows belong together, then those that were left out."""
+    notes = [note for note in model.preparation.notes if note.severity == "leak" or note.left_out]
+    notes.sort(key=lambda note: not _alarming(note))
+    lines = note_lines(notes, most=len(notes), spell=named_option)
+    return [short(f"{line[0].upper()}{line[1:]}.", 600) for line in lines]
 
 
 def _warnings(model: Model, peers: tuple[Peer, ...], measures: RowMeasures | None) -> list[str]:

@@ -1,5 +1,6 @@
 """Notes on a table, as data, and the sentences in which they are printed."""
 
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -15,12 +16,14 @@ __all__ = [
     "Kind",
     "Note",
     "NoteWarning",
+    "OPTIONS",
     "Severity",
     "SEVERITIES",
     "named_option",
     "note_lines",
     "note_records",
     "sentence",
+    "warn_of",
 ]
 
 Severity = Literal["leak", "label", "column", "cell"]
@@ -34,14 +37,18 @@ class NoteWarning(UserWarning):
     Attributes
     ----------
     note : Note
+        The first of them.
+    notes : tuple of Note
+        Several if they are of one kind and share a line.
     """
 
-    def __init__(self, note: "Note") -> None:
-        super().__init__(str(note))
+    def __init__(self, note: "Note", *others: "Note") -> None:
+        super().__init__(" ".join(note_lines((note, *others))))
         self.note = note
+        self.notes = (note, *others)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.note,)
+        return type(self), self.notes
 
 
 class Note(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -109,8 +116,19 @@ class Kind:
 
 
 _LATER = "in all {training}; if it is only known afterwards, {drop}"
+_SHARED = (
+    "column {columns} was left out: rows share its values ({values:,} in {training}); if these are the same patients, "
+    "customers or the like, use {groups}, because the certificate is otherwise about new rows of the same ones"
+)
 
 KINDS = {
+    "shared identifier": Kind("leak", f"{_SHARED}; {{use}} keeps the column", left_out=True),
+    "measured groups": Kind(
+        "leak",
+        f"{_SHARED} (a quick forest is wrong on {{within}} of held-back training rows, and on {{apart}} if it knows no "
+        "other row with the same {columns}); {use} keeps the column",
+        left_out=True,
+    ),
     "one value per label": Kind(
         "leak",
         f"column {{columns}} gives the label away: it has one value for each label {_LATER}",
@@ -128,6 +146,31 @@ KINDS = {
         f"column {{columns}} gives the label away: each of its {{values:,}} values has one label only, {_LATER}",
         "{n} columns have values that each occur with one label only, in all {rows} they were fitted on; leave out "
         "those that are only known afterwards: {columns}",
+    ),
+    "values of one label": Kind(
+        "leak",
+        "column {columns} gives the label away: all {training} in which it has a value have the same label; if it is "
+        "only known afterwards, {drop}",
+        "{n} columns have values in rows of one label only; leave out those that are only known afterwards: {columns}",
+    ),
+    "gaps of one label": Kind(
+        "leak",
+        "column {columns} gives the label away: all {training} in which it is empty have the same label; if it is only "
+        "known afterwards, {drop}",
+        "{n} columns are empty in rows of one label only; leave out those that are only known afterwards: {columns}",
+    ),
+    "cut tells the label": Kind(
+        "leak",
+        f"column {{columns}} gives the label away: it separates the labels at {{cut}} {_LATER}",
+        "{n} columns of numbers separate the labels, in all {rows} they were fitted on; leave out those that are only "
+        "known afterwards: {columns}",
+    ),
+    "column alone": Kind(
+        "leak",
+        "column {columns} alone predicts nearly as well as all columns together: {alone} of held-back training rows "
+        "are wrong, and {together} with all columns; if it is only known afterwards, {drop}",
+        "{n} columns each predict nearly as well alone as all columns together; leave out those that are only known "
+        "afterwards: {columns}",
     ),
     "identifier": Kind(
         "leak",
@@ -354,7 +397,7 @@ def sentence(note: Note, spell: Spelling = str) -> str:
     """
     kind, names, rows = KINDS[note.code], note.columns, note.rows or 0
     first = names[0] if names else ""
-    given = {name: spell(Parameter(name, first)) for name in ("use", "numeric", "categorical", "dates")}
+    given = {name: spell(Parameter(name, first)) for name in ("use", "groups", "numeric", "categorical", "dates")}
     fields: dict[str, Any] = {
         **given,
         "drop": "leave the column out",
@@ -378,6 +421,10 @@ def sentence(note: Note, spell: Spelling = str) -> str:
     return (kind.several if len(names) > 1 and kind.several else kind.one).format_map(fields)
 
 
+OPTIONS = {"dates": "date", "groups": "group"}
+"""Parameters of Python that the command line calls by another name."""
+
+
 def named_option(parameter: Parameter) -> str:
     """Name of a parameter for readers of a model, independent of whether it was made in Python or by a command.
 
@@ -386,7 +433,7 @@ def named_option(parameter: Parameter) -> str:
     >>> sentence(Note("no name", ("",)), named_option)
     "column '' was left out: it has no name; the option 'use' keeps it"
     """
-    return f"the option { ({'dates': 'date'}.get(parameter.name, parameter.name))!r}"
+    return f"the option {OPTIONS.get(parameter.name, parameter.name)!r}"
 
 
 def _distinct(notes: Iterable[Note]) -> list[Note]:
@@ -438,6 +485,23 @@ def note_lines(notes: Iterable[Note], *, every: bool = False, most: int = 10, sp
         return lines
     return [*lines[: most - 1], f"{len(lines) - most + 1} more notes are not shown; {spell(Parameter('notes', 'all'))} "
             "lists them"]  # fmt: skip
+
+
+def warn_of(notes: Iterable[Note], *, stacklevel: int) -> None:
+    """Warn of notes that change what a certificate is worth, or that say that a column is left out: one for each line.
+
+    Parameters
+    ----------
+    notes : iterable of Note
+    stacklevel : int
+        As for `warnings.warn`, counted from the caller of this function.
+    """
+    lines: dict[str, list[Note]] = {}
+    for place, note in enumerate(_distinct(notes)):
+        if note.severity == "leak" or note.left_out or note.code == "far cell":
+            lines.setdefault(note.code if KINDS[note.code].several else f"{note.code} {place}", []).append(note)
+    for together in lines.values():
+        warnings.warn(NoteWarning(*together), stacklevel=stacklevel + 1)
 
 
 def note_records(notes: Iterable[Note], spell: Spelling = str) -> list[dict[str, Any]]:

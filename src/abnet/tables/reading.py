@@ -391,7 +391,8 @@ class Learning:
     Attributes
     ----------
     X, y, notes
-        As returned by `split_target`.
+        As returned by `split_target`; if all rows are in memory, text labels remain text, because some of these rows
+        will be held out.
     n_rows : int
         Number of labelled rows of the whole table.
     learns : array of bool (n_rows,) or None
@@ -409,6 +410,11 @@ class Learning:
     learns: NDArray[np.bool_] | None = None
     frames: "Callable[[], Iterator[polars.DataFrame]] | None" = None
     cuts: tuple[float, ...] = ()
+
+    @property
+    def n_unlabelled(self) -> int:
+        """Number of rows that were left out because they have no label."""
+        return sum(note.rows or 0 for note in self.notes if note.code == "missing labels")
 
 
 def learning_part(
@@ -466,7 +472,7 @@ def learning_part(
             return Learning(X, y, notes, len(learns), learns, lambda: labelled(frames(), target), cuts)
     whole = stacked(first)  # in pieces: to copy all text takes longer than to read half of it
     first.clear()
-    X, y, more = split_target(whole, target, missing_label=missing_label)
+    X, y, more = split_target(whole, target, missing_label=missing_label, typed=False)
     return Learning(X, y, (*notes, *more), len(y), cuts=cuts)
 
 

@@ -5,7 +5,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NEARLY_ALL", "is_row_name", "names_rows"]
+__all__ = ["NEARLY_ALL", "is_row_name", "name_words", "names_rows"]
 
 NEARLY_ALL = 0.95
 """Share of the values that differ where they name the rows."""
@@ -25,6 +25,17 @@ _HOLDER += "policy|product|record|sample|session|student|subject|ticket|transact
 _JOINED = re.compile(f"(?:{_HOLDER})(?:{_LAST.pattern}|{_WHOLE.pattern})")
 
 
+def name_words(name: str) -> list[str]:
+    """The words of a column's name, in lower case.
+
+    Examples
+    --------
+    >>> name_words("CustomerID"), name_words("cust_no. 2")
+    (['customer', 'id'], ['cust', 'no', '2'])
+    """
+    return [word.lower() for word in _WORDS.findall(name)]
+
+
 def is_row_name(name: str) -> bool:
     """Whether a column is called as names and numbers of rows are.
 
@@ -35,7 +46,7 @@ def is_row_name(name: str) -> bool:
     >>> [is_row_name(name) for name in ("amount_paid", "number of rooms", "body mass index", "fnlwgt", "population")]
     [False, False, False, False, False]
     """
-    words = [word.lower() for word in _WORDS.findall(name)]
+    words = name_words(name)
     if not words:
         return False
     joined = "".join(words)

@@ -40,9 +40,11 @@ __all__ = [
     "NoClassesError",
     "bin_names",
     "label_codes",
+    "label_places",
     "labelled",
     "split_target",
     "true_labels",
+    "typed_labels",
 ]
 
 MOST_CLASSES = 100
@@ -67,14 +69,12 @@ class FeaturesAndLabels(NamedTuple):
     notes: tuple[Note, ...]
 
 
-def split_target(frame: Any, column: str, *, missing_label: str = "drop") -> FeaturesAndLabels:
+def split_target(frame: Any, column: str, *, missing_label: str = "drop", typed: bool = True) -> FeaturesAndLabels:
     """Split a table into features and labels; rows without a label are left out, with a note that counts them.
 
-    Labels are kept as in the file: text from CSV becomes integers or booleans only if these are written back as the
-    same text (``1``, ``True``, but neither ``01`` nor ``true``); Parquet keeps its types. White space around text is
-    stripped. If one number is written in several ways (``1``, ``1.0``, ``1.00``), the labels are numbers, and a note
-    says so. Empty cells and ``nan``, ``null``, ``<NA>``, ``#N/A`` are missing labels; ``NA`` or ``None`` may be a
-    class.
+    Text becomes numbers or booleans as in `typed_labels`; Parquet keeps its types. White space around text is stripped.
+    If one number is written in several ways (``1``, ``1.0``, ``1.00``), a note says so. Empty cells and ``nan``,
+    ``null``, ``<NA>``, ``#N/A`` are missing labels; ``NA`` or ``None`` may be a class.
 
     Parameters
     ----------
@@ -83,6 +83,9 @@ def split_target(frame: Any, column: str, *, missing_label: str = "drop") -> Fea
         Name of the column with the labels.
     missing_label : {"drop", "error"}
         What to do with rows without a label.
+    typed : bool
+        Whether text becomes numbers or booleans where all labels are such. If rows of this table are held out, their
+        labels must not decide on that: `typed_labels` does it afterwards, with the labels of the training rows.
 
     Returns
     -------
@@ -116,7 +119,7 @@ def split_target(frame: Any, column: str, *, missing_label: str = "drop") -> Fea
         notes = (Note("missing labels", (column,), int(blank.sum())),)
         frame = _rows_of(frame, ~blank)
         table = as_table(frame)
-    y, more = _labels(table, column)
+    y, more = _labels(table, column, typed)
     return FeaturesAndLabels(without_column(frame, column), y, (*notes, *more))
 
 
@@ -201,8 +204,19 @@ def label_codes(table: Table, column: str, classes: Sequence[Any]) -> NDArray[np
     """
     _check_column(table, column)
     distinct = table.cells(column).distinct()
+    return label_places(distinct.values, classes)[distinct.codes]
+
+
+def label_places(labels: Iterable[Any], classes: Sequence[Any]) -> NDArray[np.intp]:
+    """The place of each label among K classes, as text or as a number; K for any other label, -1 for a missing one.
+
+    Examples
+    --------
+    >>> label_places(["1", "0", "1.0", "very", ""], [0, 1]).tolist()
+    [1, 0, 1, 2, -1]
+    """
     known = {to_text(label): place for place, label in enumerate(classes)}
-    return distinct.lookup(lambda value: _code(value, known)).astype(np.intp)
+    return np.array([_code(label, known) for label in labels], np.intp)
 
 
 def _code(value: Any, known: Mapping[str, int]) -> int:
@@ -217,11 +231,13 @@ def _code(value: Any, known: Mapping[str, int]) -> int:
 _NUMBER = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?"
 
 
-def _labels(table: Table, column: str) -> tuple[NDArray[Any], tuple[Note, ...]]:
+def _labels(table: Table, column: str, typed: bool) -> tuple[NDArray[Any], tuple[Note, ...]]:
     distinct = table.cells(column).distinct()
     rows = np.array(distinct.counts())
     present = np.flatnonzero(rows)
-    converted, notes = _converted([distinct.values[place] for place in present.tolist()], column)
+    written = _written([distinct.values[place] for place in present.tolist()])
+    converted, alike = typed_labels(written)
+    notes: tuple[Note, ...] = (Note("one number", (column,), facts={"alike": alike}),) if alike else ()
     classes, places = np.unique(converted, return_inverse=True)
     counts = np.zeros(len(classes), np.intp)
     np.add.at(counts, places, rows[present])
@@ -230,8 +246,9 @@ def _labels(table: Table, column: str) -> tuple[NDArray[Any], tuple[Note, ...]]:
         from abnet.tables.doubts import label_doubts
 
         notes = (*notes, *label_doubts(dict(zip(classes.tolist(), counts.tolist(), strict=True)), column))
-    lookup = np.zeros(len(distinct.values), converted.dtype)
-    lookup[present] = converted
+    labels = converted if typed else written
+    lookup = np.zeros(len(distinct.values), labels.dtype)
+    lookup[present] = labels
     return lookup[distinct.codes], notes
 
 
@@ -281,24 +298,41 @@ def _as_numbers(classes: NDArray[Any]) -> NDArray[np.float64] | None:
     return np.array(numbers, np.float64)
 
 
-def _converted(values: list[Any], column: str) -> tuple[NDArray[Any], tuple[Note, ...]]:
-    """Labels of one plain type as they are; text as numbers or booleans where these are written as the same text."""
+def _written(values: list[Any]) -> NDArray[Any]:
+    """Labels of one plain type as they are; any others as text."""
     if {type(value) for value in values} in ({bool}, {int}, {float}):
-        return np.array(values), ()
-    texts = [to_text(value) for value in values]
+        return np.array(values)
+    return np.array([to_text(value) for value in values])
+
+
+def typed_labels(labels: NDArray[Any]) -> tuple[NDArray[Any], str]:
+    """Labels with the type that all of them have, and the texts that write one number in several ways, in words.
+
+    Text becomes integers or booleans if these are written back as the same text (``1``, ``True``, but neither ``01``
+    nor ``true``), and numbers if one number is written in several ways (``1`` and ``1.0``).
+
+    Examples
+    --------
+    >>> typed_labels(np.array(["9", "10"])), typed_labels(np.array(["9", "10", "zz"]))
+    ((array([ 9, 10]), ''), (array(['9', '10', 'zz'], dtype='<U2'), ''))
+    >>> typed_labels(np.array(["1", "1.0", "0"]))
+    (array([1, 1, 0]), "'1' and '1.0'")
+    """
+    if labels.dtype.kind != "U":
+        return labels, ""
+    texts = labels.tolist()
     if set(texts) <= {"True", "False"}:
-        return np.array([text == "True" for text in texts]), ()
+        return labels == "True", ""
     if all(_is_plain_integer(text) for text in texts):
-        return np.array([int(text) for text in texts], np.int64), ()
+        return np.array([int(text) for text in texts], np.int64), ""
     same = _same_number(texts)
     if not same:
-        return np.array(texts), ()
-    note = Note("one number", (column,), facts={"alike": same})
+        return labels, ""
     if not all(re.fullmatch(_NUMBER, text) for text in texts):
-        return np.array([to_text(float(text)) if re.fullmatch(_NUMBER, text) else text for text in texts]), (note,)
+        return np.array([to_text(float(text)) if re.fullmatch(_NUMBER, text) else text for text in texts]), same
     numbers = np.array([float(text) for text in texts])
     whole = bool((numbers == np.trunc(numbers)).all() and (np.abs(numbers) < 2**53).all())
-    return numbers.astype(np.int64) if whole else numbers, (note,)
+    return numbers.astype(np.int64) if whole else numbers, same
 
 
 def _same_number(texts: list[str]) -> str:

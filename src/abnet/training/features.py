@@ -1,19 +1,21 @@
 """`Features`: rows prepared for a network, by a preparation fitted on the first part."""
 
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
 from abnet.certificates.row_by_row import check_row_by_row, fits_anew
 from abnet.tables.caller_rows import is_frame, take_rows
+from abnet.tables.cells import is_blank
 from abnet.tables.frames import Table, as_table
-from abnet.tables.notes import NoteWarning
+from abnet.tables.notes import Note
 from abnet.tables.preparation import CodedMap, Preparation, as_preparation
 from abnet.tables.preparation.preparation import Unprepared
 from abnet.tables.preparation.scalers import StandardMap
@@ -51,6 +53,8 @@ class Features:
         The fitted scikit-learn transformer.
     coded : CodedMap or None
         Thermometer codes that are added to the features.
+    ids : mapping of str to int array (n_first,)
+        Columns that were left out because they say which rows belong together: the number of each row's value.
     """
 
     base: NDArray[np.float32]
@@ -58,6 +62,7 @@ class Features:
     stored: Preparation
     transformer: Any = None
     coded: CodedMap | None = None
+    ids: Mapping[str, Places] = field(default_factory=dict)
 
     @property
     def first(self) -> NDArray[np.float32]:
@@ -91,6 +96,13 @@ class Features:
         """The input column that each prepared feature comes from."""
         owners = self.stored.owners
         return np.arange(self.base.shape[1]) if owners is None else np.array(owners)
+
+    def with_notes(self, notes: tuple[Note, ...]) -> "Features":
+        """The features with other notes about the columns of the table."""
+        stored = msgspec.structs.replace(self.stored, notes=notes)
+        self.transformer.map_ = stored
+        coded = None if self.coded is None else msgspec.structs.replace(self.coded, base=stored)
+        return replace(self, stored=stored, coded=coded)
 
     def code_map(self) -> CodedMap | None:
         """Codes with thresholds fitted on the first part; None for a preparation that cannot be stored."""
@@ -137,11 +149,8 @@ def prepare(
     fresh = _fresh(wanted)
     if type(fresh) in (TablePreparation, PlainNumbers):  # a subclass may want the frame
         X = as_table(X).shared()
-    fitted = fresh.fit(take_rows(X, fit_on), take_rows(marks, fit_on))
+    fitted, ids = _fitted(fresh, take_rows(X, fit_on), take_rows(marks, fit_on))
     stored = as_preparation(fitted)
-    for note in stored.notes:
-        if note.code == "far cell":
-            warnings.warn(NoteWarning(note), stacklevel=5)
     if isinstance(X, Table):
         base = fitted.map_.transform(X, places=places_in(order))
     else:
@@ -152,7 +161,18 @@ def prepare(
     if stored.why_not_stored:
         stored = as_preparation(fitted, base.shape[1])
         warnings.warn(f"{stored.why_not_stored} Predictions work, but `save` will refuse this model.", stacklevel=5)
-    return Features(base, len(parts[0]), stored, fitted)
+    return Features(base, len(parts[0]), stored, fitted, ids=ids)
+
+
+def _fitted(fresh: Any, X: Any, marks: NDArray[np.float64]) -> tuple[Any, dict[str, Places]]:
+    """The fitted transformer, and `Features.ids`: every gap is a value by itself."""
+    fitted, ids = fresh.fit(X, marks), {}
+    for note in as_preparation(fitted).notes:
+        if note.code == "shared identifier":
+            codes, values = as_table(X).cells(note.columns[0]).distinct()
+            gaps = np.array([is_blank(value) for value in values])[codes]
+            ids[note.columns[0]] = np.where(gaps, len(values) + np.arange(len(codes)), codes)
+    return fitted, ids
 
 
 def transformer_for(rows: LabelledRows, preprocessor: Any, fit_on: Places | None, *, scaled: bool) -> Any:

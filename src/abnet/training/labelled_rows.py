@@ -12,6 +12,7 @@ from sklearn.utils.validation import _check_sample_weight, check_consistent_leng
 from abnet.tables.caller_rows import column_names, is_frame, take_column, without_column
 from abnet.tables.labels import Labels, check_labelled, signs_of
 from abnet.tables.preparation.transformers import as_frame, with_advice
+from abnet.tables.target import typed_labels
 from abnet.utils.errors import Parameter, ParameterError
 
 __all__ = ["LabelledRows", "checked_rows", "marks_of", "without_groups"]
@@ -25,7 +26,7 @@ class LabelledRows:
     ----------
     X : array, sparse matrix or frame (n, d)
     labels : Labels
-        All labels that occur.
+        All labels that occur. Their order decides on the split only; `known_classes` finds the classes of the model.
     codes : int array (n,)
         Code of each row's label.
     weights : float array (n,) or None
@@ -38,6 +39,8 @@ class LabelledRows:
     emptied : bool
         Whether the frame was made for this fit only. It is then freed as soon as its rows are prepared, because text
         takes several times their memory.
+    written : bool
+        Whether labels that are text are the cells of a table, whose type the labels of the training rows decide.
     """
 
     X: Any
@@ -48,6 +51,7 @@ class LabelledRows:
     feature_names: tuple[str, ...] | None = None
     is_frame: bool = False
     emptied: bool = False
+    written: bool = False
 
     @property
     def marks(self) -> NDArray[np.float64]:
@@ -76,6 +80,7 @@ def checked_rows(
     preprocessor: Any,
     gaps: bool = False,
     emptied: bool = False,
+    written: bool = False,
 ) -> LabelledRows:
     """Check rows, labels, weights and groups; sets ``n_features_in_`` and ``feature_names_in_``.
 
@@ -89,7 +94,7 @@ def checked_rows(
         With a transformer of the user, and with "table", X may have any cells; with "auto" a frame may.
     gaps : bool
         Whether an array may have missing values.
-    emptied : bool
+    emptied, written : bool
         As in `LabelledRows`.
     """
     X, groups = without_groups(as_frame(X), groups)
@@ -111,10 +116,12 @@ def checked_rows(
         numbers = np.empty((X.shape[0], 1))
         weights = _check_sample_weight(sample_weight, numbers, dtype=np.float64, ensure_non_negative=True)
     labels = Labels.of(y)
+    if written:
+        labels = Labels(labels.classes[np.argsort(typed_labels(labels.classes)[0], kind="stable")])
     names = getattr(estimator, "feature_names_in_", None)
     return LabelledRows(
         X, labels, labels.encode(y), weights, groups, None if names is None else tuple(map(str, names)), is_frame(X),
-        emptied,
+        emptied, written,
     )  # fmt: skip
 
 

@@ -100,6 +100,8 @@ class Learned:
     interrupted : bool
     taught_by : str or None
         The teachers and their weights.
+    teachers_error : float or None
+        Error of the teachers' pool on the training rows, by predictions out of fold; None without teachers.
     C : float or None
         The C of Catoni's bound, if the posterior was trained through it.
     """
@@ -111,6 +113,7 @@ class Learned:
     curves: Mapping[str, Sequence[float]] = field(default_factory=dict)
     interrupted: bool = False
     taught_by: str | None = None
+    teachers_error: float | None = None
     C: float | None = None
 
 

@@ -127,9 +127,10 @@ def _prior_members(
         counted = np.ones(K) if per_class is None else per_class
         calibration = Calibration.fitted(held.shares, np.eye(K)[held.codes] * scaled(counted[held.codes])[:, None])
     taught_by = None if teaching is None else teaching.describe()
+    error = None if teaching is None else float(np.mean(teaching.unseen.argmax(axis=1) != codes))
     # An untaught mixture learns in two halves, as a single network does.
     curves = {"log loss, then linear loss" if teaching is None else "log loss": outcome.curve}
-    return Learned(posterior, recipe, held, calibration, curves, outcome.interrupted, taught_by)
+    return Learned(posterior, recipe, held, calibration, curves, outcome.interrupted, taught_by, error)
 
 
 def _learner(rows: PreparedRows, recipe: Recipe, settings: Settings) -> "PosteriorLearner":

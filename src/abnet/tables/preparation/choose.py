@@ -13,6 +13,7 @@ from abnet.tables.csv_files import UNNAMED
 from abnet.tables.frames import Table
 from abnet.tables.many_texts import ManyTexts, settle_texts
 from abnet.tables.notes import Note
+from abnet.tables.preparation.shared_ids import shared_id
 from abnet.tables.series import Cells
 from abnet.utils.errors import NamesParameters, Parameter
 from abnet.utils.threads import mapped, threads_for
@@ -68,13 +69,15 @@ def _choose(name: str, table: Table, rules: Rules) -> Chosen | Open:
 
     A column without a name in the header, or without any value, is left out. Then the rules of the kinds are tried in
     their order, or only those of the kind that was asked for by hand. Columns of one value are left out, unless some
-    cells are missing; so are those that only name the rows.
+    cells are missing; so are those that only name the rows, or say which of them belong together.
     """
     if not rules.wanted(name) and (name.endswith(UNNAMED) or re.fullmatch(r"(?:Unnamed: \d+.*)?", name)):
         return Chosen(None, (Note("no name", (name,)),))
     cells, asked = table.cells(name), rules.asked(name)
     if _all_missing(cells):
         return Chosen(None, (Note("empty", (name,)),))
+    if not rules.wanted(name) and (note := shared_id(name, cells)) is not None:
+        return Chosen(None, (note,))
     tried = (known.recognise(name, cells, rules) for known in RULES if known.by_hand == asked or not asked)
     found = next((choice for choice in tried if choice is not None), None)
     if found is None:

@@ -17,9 +17,10 @@ from abnet.tables.cells import TableError, refuse_repeated
 from abnet.tables.columns import NumericColumn, far_cells, far_notes, read_numbers
 from abnet.tables.columns.column import BY_HAND, Rules
 from abnet.tables.frames import as_table, is_plan
-from abnet.tables.leaks import one_after_the_other, telling
-from abnet.tables.notes import note_lines
+from abnet.tables.leaks import leaks
+from abnet.tables.notes import Note, note_lines
 from abnet.tables.preparation.choose import choose_all
+from abnet.tables.preparation.shared_ids import shared_id
 from abnet.tables.preparation.table_map import TableMap
 from abnet.tables.preparation.thermometer import ThermometerMap, cuts
 from abnet.utils.errors import Parameter, ParameterError
@@ -73,6 +74,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
 
     Columns are left out if they have no name, no value or only one value, if every row has a different text, or if they
     are integers that never repeat (row numbers: in a sorted table they would predict the class, but not for new rows).
+    So are columns with a name such as ``patient_id`` whose values rows share: they say which rows belong together.
     With `use`, such columns are kept unless they are constant.
 
     Numbers may have thousands separators (``1,966``, ``1 966``, ``1'966``), a decimal comma, the same unit in all cells
@@ -152,11 +154,16 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         if not columns:
             reasons = "; ".join(note_lines(notes, most=3))
             raise TableError(f"no column can be used in {table.n_rows} rows ({reasons}); add columns that vary.")
-        self.map_ = TableMap(columns, (*notes, *telling(table, columns, y), *one_after_the_other(table, columns, y)))
-        self.notes_ = self.map_.notes
+        self.map_ = TableMap(columns, (*notes, *leaks(table, columns, y)))
         self.n_features_in_ = len(table.columns)
         self.feature_names_in_ = np.array(list(table.columns), object)
         return self
+
+    @property
+    def notes_(self) -> tuple[Note, ...]:
+        """Notes on the columns."""
+        check_is_fitted(self, "map_")
+        return self.map_.notes
 
     def named_columns(self) -> dict[str, list[str]]:
         """The columns that each parameter names."""
@@ -209,10 +216,15 @@ class PlainNumbers(TablePreparation):
         from sklearn.preprocessing import StandardScaler
 
         table = as_table(X)
-        found = {name: read_numbers(table.cells(name)).x for name in table.columns}
+        shared = [note for name in table.columns if (note := shared_id(name, table.cells(name))) is not None]
+        left_out = {note.columns[0] for note in shared}
+        kept = [name for name in table.columns if name not in left_out]
+        if not kept:
+            raise TableError(f"no column can be used ({shared[0]}); add columns that vary.")
+        found = {name: read_numbers(table.cells(name)).x for name in kept}
         known = {name: x[~np.isnan(x)] for name, x in found.items()}
         fills = {name: float(np.median(x)) if len(x) else 0.0 for name, x in known.items()}
-        scales, far = dict.fromkeys(table.columns, (0.0, 1.0)), {}
+        scales, far = dict.fromkeys(kept, (0.0, 1.0)), {}
         if self.scaled:
             far = {name: far_cells(x) for name, x in found.items()}
             usual = [np.where(far[name], np.nan, x) for name, x in found.items()]
@@ -220,11 +232,10 @@ class PlainNumbers(TablePreparation):
             pairs = zip(
                 np.nan_to_num(scaler.mean_).tolist(), np.nan_to_num(scaler.scale_, nan=1.0).tolist(), strict=True
             )
-            scales = dict(zip(table.columns, pairs, strict=True))
+            scales = dict(zip(kept, pairs, strict=True))
         columns = tuple(NumericColumn(name, fills[name], *scales[name], False) for name in fills)
-        notes = (note for name, rows in far.items() for note in far_notes(name, table.cells(name), rows))
-        self.map_ = TableMap(columns, tuple(notes))
-        self.notes_ = self.map_.notes
+        notes = [note for name, rows in far.items() for note in far_notes(name, table.cells(name), rows)]
+        self.map_ = TableMap(columns, (*shared, *notes, *leaks(table, columns, y)))
         self.n_features_in_ = len(table.columns)
         self.feature_names_in_ = np.array(list(table.columns), object)
         return self
