@@ -18,6 +18,7 @@ from abnet.tables import batches, read_table, split_target
 from abnet.tables.frames import as_table, cells_of
 from abnet.tables.preparation import TablePreparation
 from abnet.tables.series import days
+from abnet.utils.coded_rows import dense
 from measure import Row, at_most, best_times, stated
 
 N = 1_000_000
@@ -49,7 +50,7 @@ def stream(path: Path, output: Path, preparation: TablePreparation) -> None:
     before = 0
     with output.open("wb") as target:
         for batch in batches(path):
-            features, _ = preparation.map_.read(as_table(batch, before=before))
+            features = dense(preparation.map_.read(as_table(batch, before=before)).inputs)
             before += batch.height
             labels = np.where(features[:, 0] >= 0, "up", "down")
             pl.DataFrame({"prediction": labels}).write_csv(target, include_header=before == batch.height)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from abnet.certificates.certificate import Certificate, load_certificate
     from abnet.certificates.certify_model import certify
     from abnet.certificates.certify_table import certify_predictions, certify_table
+    from abnet.certificates.check_inputs import check_inputs
     from abnet.certificates.compare_errors import compare_errors
     from abnet.certificates.goals import Costs, TargetError, TargetPrecision, TargetRecall
     from abnet.certificates.monitor import Monitor
@@ -63,6 +64,7 @@ __all__ = [
     "certify_predictions",
     "certify_scores",
     "certify_table",
+    "check_inputs",
     "compare",
     "compare_errors",
     "demo",
@@ -97,6 +99,7 @@ __getattr__, __dir__ = lazy_names(
         "abnet.certificates.goals": ["Costs", "TargetError", "TargetPrecision", "TargetRecall"],
         "abnet.certificates.certify_model": ["certify"],
         "abnet.certificates.certify_table": ["certify_predictions", "certify_table"],
+        "abnet.certificates.check_inputs": ["check_inputs"],
         "abnet.certificates.compare_errors": ["compare_errors"],
         "abnet.certificates.scores": ["certify_scores"],
         "abnet.certificates.monitor": ["Monitor"],

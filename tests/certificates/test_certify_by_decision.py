@@ -94,6 +94,13 @@ def test_what_a_cut_was_made_for_comes_first(quantity: str) -> None:
     assert made.statements[0].quantity == quantity
     assert made.statements[0].counted == {"successes": right, "n": int(among.sum())}
     assert "score for yes is above -0.9" in " ".join(made.describe().split())
+    flagged = made.find("flagged", "decision", "yes")
+    assert flagged.counted == {"errors": int(np.sum(answers == "yes")), "n": len(X)}
+    other = made.find("precision" if quantity == "recall" else "recall", "decision", "yes")
+    assert other.counted["successes"] == right
+    assert (flagged.n_candidates, other.n_candidates) == (1, 1)  # the threshold was not chosen with these rows
+    assert made.find("error", "decision") is None
+    assert made.find("error", "predict").counted["errors"] == np.sum(answers != TRUTH)
 
 
 @pytest.mark.parametrize("tight", [False, True])

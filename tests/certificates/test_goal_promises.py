@@ -84,7 +84,7 @@ def test_certified_costs_hold(sort: bool) -> None:
     goal = Costs({("ill", "well"): 5.0, ("well", "ill"): 1.0})
     table, rng, broken = goal.table(CLASSES), np.random.default_rng(7), 0
     for _ in range(100):
-        decision, (statement,), _ = certified(goal, rng, sort=sort)
+        decision, (statement, *_), _ = certified(goal, rng, sort=sort)
         scores, truth = WORLD
         assert statement.value is not None
         assert statement.check() == "attainable"
@@ -167,9 +167,9 @@ def test_the_coverage_holds_too() -> None:
 def test_unknown_labels_cost_as_much_as_anything_can() -> None:
     scores, truth = draw(np.random.default_rng(14), 400)
     goal, keys = Costs([[0.0, 1.0], [5.0, 0.0]]), np.arange(400)
-    _, (before,) = meet(goal, Held(scores, truth), scores, truth, CLASSES, Terms(), keys=keys)
+    _, (before, *_) = meet(goal, Held(scores, truth), scores, truth, CLASSES, Terms(), keys=keys)
     strange = np.where(np.arange(400) < 100, 2, truth)
-    _, (after,) = meet(goal, Held(scores, truth), scores, strange, CLASSES, Terms(), keys=keys)
+    _, (after, *_) = meet(goal, Held(scores, truth), scores, strange, CLASSES, Terms(), keys=keys)
     assert (after.value or 0.0) > (before.value or 0.0) + 1.0
     assert after.counted["largest"] == 5.0
 

@@ -31,6 +31,18 @@ def truth(threshold: float) -> dict[str, float]:
     return {"recall": recall, "precision": SHARE * recall / called, "cost": cost}
 
 
+def test_the_answers_of_another_model_say_where_to_begin() -> None:
+    """Scores that only say how sure a model is do not say which rows it answers wrongly."""
+    certified = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        sure, truth = rng.random(600), rng.integers(2, size=600)
+        answers = np.where(rng.random(600) < 0.5 * (1.0 - sure), 1 - truth, truth)
+        made = abnet.certify_scores(sure, truth, TargetError(0.2), answers=answers, random_state=seed)
+        certified += made.find("error", "answered rows").value is not None  # type: ignore[union-attr]
+    assert certified >= 19
+
+
 @pytest.mark.parametrize("kind", GOALS)
 @pytest.mark.parametrize(("factor", "broken"), [(1, False), (5, True)], ids=["promised", "a larger delta"])
 def test_promise(kind: str, factor: int, broken: bool) -> None:

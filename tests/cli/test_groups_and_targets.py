@@ -145,6 +145,26 @@ def test_wrong_use(options: list[str], message: str, failure: Failure, visits: P
     assert message in failure("fit", visits, "--target", "state", *SMALL, *options, code=2)
 
 
+def test_fit_shows_what_thresholds_reach(run: Run, visits: Path, tmp_path: Path) -> None:
+    fit = ["fit", visits, "--target", "state", *SMALL, "-o", tmp_path / "m.abnet"]
+    plain = run(*fit).stdout
+    tables = [TABLE_OF_CUTS, TABLE_OF_SHARES]
+    assert [words in plain for words in tables] == [False, False]
+    again = [*fit, "--overwrite"]
+    assert [words in run(*again, "--thresholds").stdout for words in tables] == [True, True]
+    recall = run(*again, "--target-recall", "0.2", "--positive-class", "ill").stdout
+    assert [words in recall for words in tables] == [True, False]
+    assert [words in run(*again, "--target-error", "0.6").stdout for words in tables] == [False, True]
+    card = json.loads(run(*again, "--json").stdout)["card"]
+    assert [one["positive"] for one in card["trade_offs"]] == ["ill", None]
+    page = tmp_path / "m.html"
+    run("report", tmp_path / "m.abnet", "-o", page)
+    assert page.read_text().count("<caption>Thresholds for") == 2
+
+
+TABLE_OF_CUTS, TABLE_OF_SHARES = "precision  rows flagged", "error among them"
+
+
 def test_a_row_without_a_group_is_refused(failure: Failure, visits: Path, tmp_path: Path) -> None:
     path = tmp_path / "gap.csv"
     path.write_text(visits.read_text().replace("\np3,", "\n,", 1))
@@ -257,8 +277,9 @@ def test_from_fit_to_decided_answers(run: Run, failure: Failure, visits: Path, f
     assert [row["prediction"] for row in plain].count("ill") < 80
     record = json.loads(run("certify", model, fresh, "--target-recall", "0.2", "--positive-class", "ill",
                             "--json").stdout)  # fmt: skip
-    (made,) = record["certificate"]["statements"]
+    made, *beside = record["certificate"]["statements"]
     assert (made["quantity"], record["certificate"]["facts"]["n_rows"]) == ("recall", 84)
+    assert [one["quantity"] for one in beside] == ["precision", "flagged", "error"]
     assert "give one of them" in failure(*fit, *costs, "--target-error", "0.6", "-o", model, code=2)
     other = "--positive-class must be 'ill', 'well', not 'sick'"
     assert other in failure("certify", model, visits, "--target-recall", "0.2", "--positive-class", "sick", code=2)

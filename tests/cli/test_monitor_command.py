@@ -219,3 +219,34 @@ def test_the_certified_recall_of_a_threshold(
 )
 def test_wrong_use(options: list[str], message: str, failure: Failure, model: Path, new: Path, tmp_path: Path) -> None:
     assert message in failure("monitor", model, new, "--state", tmp_path / "s.json", *options, code=2)
+
+
+def test_inputs_are_watched_without_labels_and_without_a_state(
+    run: Run, failure: Failure, model: Path, tmp_path: Path
+) -> None:
+    header, rows = cells(seed=3)
+    fresh, other = tmp_path / "fresh.csv", tmp_path / "other.csv"
+    for path, factor in ((fresh, 1), (other, 100)):
+        lines = [header[:-1]]
+        for row in rows:
+            size = row[0] and f"{factor * float(row[0]):.3f}"
+            lines.append([size, *row[1:-1]])
+        path.write_text("\n".join(",".join(f'"{cell}"' for cell in line) for line in lines) + "\n")
+    assert "none of" in run("monitor", model, fresh, "--inputs").stdout
+    assert "'size, cm'" in run("monitor", model, other, "--inputs", code=3).stdout
+    record = json.loads(run("monitor", model, other, "--inputs", "--json", code=3).stdout)
+    assert [column["column"] for column in record["columns"] if column["differs"]] == ["size, cm"]
+    assert record["columns"][0]["outside"] > 40
+    assert "--inputs" in failure("monitor", model, fresh, code=2)
+
+
+def test_rows_in_another_unit_do_not_reach_the_state(run: Run, failure: Failure, model: Path, tmp_path: Path) -> None:
+    rows, state = labelled(tmp_path / "rows.csv", right=True), tmp_path / "state.json"
+    shifted = tmp_path / "shifted.csv"
+    table = pl.read_csv(rows, infer_schema=False)
+    table.with_columns(pl.col("size, cm").cast(pl.Float64, strict=False) * 100).write_csv(shifted)
+    assert "--allow-shift" in failure("monitor", model, shifted, "--state", state, "--error", "0.25")
+    assert not state.exists()
+    record = json.loads(run("monitor", model, rows, "--state", state, "--error", "0.25", "--json").stdout)
+    assert not record["inputs"]["alarm"]
+    run("monitor", model, shifted, "--state", state, "--allow-shift")

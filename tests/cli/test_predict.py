@@ -1,3 +1,4 @@
+import io
 import json
 import os
 import subprocess
@@ -16,7 +17,8 @@ from abnet import ABNetClassifier
 from abnet.model import predict_table as job
 from abnet.model import table_rows
 from abnet.model.file import save
-from abnet.tables import read_table
+from abnet.tables import TableError, read_table
+from abnet.tables.preparation.input_check import InputShiftWarning
 from abnet.tables.preparation.transformers import ThermometerCodes
 from cli.tables import ROWS, TWO, Failure, Run, cells, csv_text
 from model.every_kind import model as stored
@@ -321,3 +323,56 @@ def test_exit_codes_and_streams_of_the_program(table: Path, tmp_path: Path) -> N
     assert failed.stderr.startswith("error: there is no model file")
     assert failed.stderr.count("\n") == 1
     assert program("predict").returncode == 2
+
+
+def other_unit(path: Path, factor: float) -> Path:
+    """The size of other rows like those of the fit in another unit."""
+    table = pl.read_csv(io.StringIO(csv_text(seed=2)), infer_schema=False)
+    table.with_columns(pl.col("size, cm").cast(pl.Float64, strict=False) * factor).write_csv(path)
+    return path
+
+
+def test_a_column_in_another_unit_is_refused_and_nothing_is_written(
+    run: Run, failure: Failure, model: Path, tmp_path: Path
+) -> None:
+    shifted = other_unit(tmp_path / "shifted.csv", 100)
+    output = tmp_path / "p.csv"
+    for command in (
+        ["predict", model, shifted, "--output", output],
+        ["predict", model, shifted],
+        ["certify", model, shifted],
+    ):
+        message = failure(*command)
+        assert "'size, cm'" in message
+        assert "--allow-shift" in message
+    assert not output.exists()
+    result = run("predict", model, shifted, "--output", output, "--allow-shift", "--json")
+    (note,) = json.loads(result.stdout)["shifted"]
+    assert (note["code"], note["columns"]) == ("outside range", ["size, cm"])
+    assert "'size, cm'" in result.stderr
+    assert len(output.read_text().splitlines()) == 61
+    assert "'size, cm'" in run("explain", model, shifted, "--row", "1").stderr
+    assert abnet.predict_table(model, shifted).shifted  # in Python, a note
+    with pytest.warns(InputShiftWarning, match="size, cm"):
+        abnet.load(model).predict(pl.read_csv(shifted))
+
+
+def test_a_single_extreme_row_is_answered(run: Run, model: Path, tmp_path: Path) -> None:
+    shifted = other_unit(tmp_path / "shifted.csv", 100)
+    shifted.write_text("\n".join(shifted.read_text().splitlines()[:2]) + "\n")
+    assert len(run("predict", model, shifted).stdout.splitlines()) == 2
+
+
+def test_a_column_that_cannot_be_read_is_refused_like_an_absent_one(
+    failure: Failure, model: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "words.csv"
+    table = pl.read_csv(io.StringIO(csv_text(seed=2)), infer_schema=False)
+    table.with_columns(pl.lit("tall").alias("size, cm")).write_csv(path)
+    for more in ([], ["--allow-shift"]):
+        assert "'tall'" in failure("predict", model, path, *more)
+    with pytest.raises(TableError, match="size, cm"):
+        abnet.predict_table(model, path)
+    table.drop("size, cm").write_csv(path)
+    with pytest.raises(TableError, match="size, cm"):
+        abnet.predict_table(model, path)

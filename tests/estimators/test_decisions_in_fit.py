@@ -1,5 +1,6 @@
 """`decision` of `CertifiedClassifier`: thresholds come from the training rows."""
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 import abnet
 from abnet.certificates.decision import ARGMAX
 from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall
+from abnet.certificates.sentences import rule_table
 from estimators.worlds import certified
 
 RNG = np.random.default_rng(3)
@@ -34,6 +36,13 @@ def test_targets(kind: str, positive: str, tmp_path: Path) -> None:
     counted = true if kind == "recall" else called
     assert made.counted["trials"] == counted.sum()
     assert made.counted["failures"] == (counted & ~(true & called)).sum()
+    find, wrong = clf.certificate_.find, int(np.sum(answers[bound] != Y[bound]))
+    assert find("flagged", "decision", positive).counted == {"errors": called.sum(), "n": len(bound)}
+    assert find("error", "decision").counted == {"errors": wrong, "n": len(bound)}
+    other, among = ("precision", called) if kind == "recall" else ("recall", true)
+    assert find(other, "decision", positive).counted == {"successes": (true & called).sum(), "n": among.sum()}
+    assert find(other, "decision", positive).n_candidates > 1  # the threshold was chosen with the same rows
+    assert {row[0]: row[2] for row in rule_table(clf.certificate_)[1:]}["error rate"].startswith(f"{wrong} of ")
     clf.save(tmp_path / "m.abnet")
     loaded = abnet.load(tmp_path / "m.abnet")
     assert loaded.decision == clf.model_.decision
@@ -65,6 +74,50 @@ def test_thresholds_do_not_see_the_bound_labels(split_as: Any) -> None:
     other = fit(Costs(COSTS), turned)
     assert one.model_.decision == other.model_.decision
     assert one.certificate_.find("cost", "predict").value < other.certificate_.find("cost", "predict").value
+
+
+def test_trade_offs_are_those_of_the_held_rows_and_see_no_bound_label(split_as: Any, tmp_path: Path) -> None:
+    split_as(X, Y)
+    one = fit(TargetRecall(0.8, positive="ill"))
+    scores, ill = one.held_.scores, one.held_.codes == 0
+    found = one.trade_off("ill")
+    assert found.n_rows == len(ill)
+    assert [p.recall for p in found.points] == sorted([p.recall for p in found.points], reverse=True)
+    assert found.points[0].recall == 1.0
+    for p in found.points:
+        called = -scores > p.threshold
+        assert p.share == pytest.approx(called.mean())
+        assert p.recall == pytest.approx(called[ill].mean())
+        assert p.precision == pytest.approx(ill[called].mean())
+        assert p.error == pytest.approx(np.mean(called != ill))
+    for p in one.trade_off().points:
+        answered = np.abs(scores) > p.threshold
+        assert (p.share, p.error) == pytest.approx((answered.mean(), np.mean((scores < 0)[answered] != ill[answered])))
+    assert one.model_.card.trade_offs == (found, one.trade_off())
+    one.save(tmp_path / "m.abnet")
+    assert abnet.load(tmp_path / "m.abnet").card.trade_offs == one.model_.card.trade_offs
+    turned = Y.copy()
+    turned[one.bound_rows_] = np.where(Y[one.bound_rows_] == "ill", "well", "ill")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        other = fit(TargetRecall(0.8, positive="ill"), turned)
+    assert other.trade_off("ill") == found
+    with pytest.raises(ValueError, match="sick"):
+        one.trade_off("sick")
+
+
+def test_a_rule_that_flags_nearly_every_row_is_warned_of() -> None:
+    noise = np.random.default_rng(4).normal(size=(500, 3))
+    clf = certified(0, max_iter=5, decision=TargetRecall(0.9, positive="ill"))
+    with pytest.warns(UserWarning, match="ill") as told:
+        clf.fit(noise, Y)
+    assert clf.model_.decision.kind == "cut"
+    share = clf.certificate_.find("flagged", "decision", "ill").counted
+    assert share["errors"] > 0.9 * share["n"]
+    assert any(f"({share['errors']:,} of {share['n']:,})" in str(one.message) for one in told)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fit(TargetRecall(0.8, positive="ill"))
 
 
 def test_several_classes_have_costs_but_no_threshold() -> None:

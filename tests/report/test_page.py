@@ -236,6 +236,8 @@ def test_a_cut_is_told_with_its_threshold_and_measured_as_decided() -> None:
     share = model.probabilities_from_scores(np.array([-0.25]))[0, 1]
     assert f"if the score for yes is above -0.25 (a probability above {percent(share)}), and no otherwise" in found
     assert "at least 90% of new rows of class yes" in found
+    flagged = next(s for s in made if s.quantity == "flagged")
+    assert f"{flagged.counted['errors']:,} of {flagged.counted['n']:,}" in found[: found.index("Error rates compared")]
     assert number_of(report_page(model, given)) == "90%"
     alarms = int(np.sum((codes == 0) & (model.predict(X) == "yes")))
     assert f"{alarms:,} of {int(np.sum(codes == 0)):,}" in found[: found.index("Error rates compared")]

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from abnet.bounds.shares import share_of_a_limit, shares_by_count
+from abnet.certificates.rule_rates import OF_RULE
 from abnet.certificates.statement import Statement
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ _SUM_TOLERANCE = 1e-9  # sums over classes are added in another order than the s
 
 _SIGN_TOLERANCE = 1e-6  # a score as close to 0 as this may have either sign
 
-_NAMED = ("class", "population")
+_NAMED = ("class", "population", OF_RULE)
 
 _OF_GROUPS = (("error", "predict"), ("Gibbs risk", "draw"))
 """Statements that may be about a new group; all others count rows."""
@@ -202,7 +203,10 @@ def _target(s: Statement, c: "Certificate") -> None:
     assert place is not None
     rows, right = f.class_rows[place], f.class_rows[place] - f.class_errors[place]
     _terms(s, c)
-    _method(s, {"rate_of_successes": {}, "clopper_pearson_lower": {}})
+    methods: dict[str, dict[str, Any]] = {"rate_of_successes": {}}
+    if _fixed_before(c):
+        methods["clopper_pearson_lower"] = {}
+    _method(s, methods)
     _rule(s, {"threshold": s.rule.get("threshold"), "called": str(s.name)})
     if s.method == "rate_of_successes":
         total, found = _number(s, "trials"), _number(s, "trials") - _number(s, "failures")
@@ -221,6 +225,65 @@ def _target(s: Statement, c: "Certificate") -> None:
             _same(s, "wrong answers", total - found, others)
         else:  # rows with a label that the model does not know are errors whatever they are called
             _at_most(s, "wrong answers", total - found, others)
+
+
+@rule("recall", OF_RULE)
+@rule("precision", OF_RULE)
+@rule("flagged", OF_RULE)
+@rule("error", OF_RULE)
+def _of_cut(s: Statement, c: "Certificate") -> None:
+    """What a cut costs: all counts follow from the rows above the threshold and the positive rows among them."""
+    f = c.facts
+    called = s.rule.get("called")
+    if called not in f.classes:
+        raise ValueError(f"the {s.about}: the facts have no class {called!r}.")
+    _same(s, "name", s.name, None if s.quantity == "error" else called)
+    thresholds = s.rule.get("thresholds", 1)
+    _terms(s, c, candidates=f.n_candidates * int(thresholds))
+    more = {"thresholds": thresholds} if "thresholds" in s.rule else {}
+    _rule(s, {"threshold": s.rule.get("threshold"), "called": called, **more})
+    positive = f.class_rows[f.classes.index(str(called))]
+    flagged = c.find("flagged", OF_RULE, str(called))
+    if flagged is None:
+        raise ValueError(f"the {s.about} has no share of the rows called {called} beside it.")
+    _same(s, "thresholds", thresholds, flagged.rule.get("thresholds", 1))
+    above = _number(flagged, "errors")
+    found = _found_by_cut(c, str(called), above)
+    if found is not None:
+        _at_most(s, "rows found", found, min(above, positive))
+    if s.quantity == "flagged":
+        _method(s, {"clopper_pearson_bound": {"n": f.n_rows}})
+    elif s.quantity == "error":
+        _method(s, {"clopper_pearson_bound": {"n": f.n_rows}})
+        if found is not None:
+            wrong = above + positive - 2 * found
+            unknown = sum(f.class_rows[2:])  # rows with a label that the model does not know are errors either way
+            _at_most(s, "least number of errors", wrong, _number(s, "errors"))
+            _at_most(s, "errors", _number(s, "errors"), wrong + unknown)
+    else:
+        among = positive if s.quantity == "recall" else above
+        _method(s, {"clopper_pearson_lower": {"n": among}})
+        if found is not None:
+            _same(s, "successes", _number(s, "successes"), found)
+
+
+def _found_by_cut(c: "Certificate", called: str, above: float) -> float | None:
+    """Positive rows above the threshold, by the goal's own statement or by the first one beside it; None if unknown."""
+    for quantity in ("recall", "precision"):
+        goal = c.find(quantity, "class", called)
+        if goal is None:
+            continue
+        if c.find("recall" if quantity == "precision" else "precision", "class", called) is not None:
+            raise ValueError(f"the {goal.about} stands beside another goal, but a decision has one.")
+        tested = goal.method == "rate_of_successes"
+        if quantity == "precision":
+            _same(goal, "rows called so", _number(goal, "trials" if tested else "n"), above)
+        return _number(goal, "trials") - _number(goal, "failures") if tested else _number(goal, "successes")
+    for quantity in ("recall", "precision"):
+        beside = c.find(quantity, OF_RULE, called)
+        if beside is not None:
+            return _number(beside, "successes")
+    return None
 
 
 @rule("cost", "predict")
@@ -317,11 +380,17 @@ def _answers(s: Statement, c: "Certificate") -> None:
         known = {"answers": "or none"}
     elif voted and s.of == "class":
         known = {"answers": "vote"}
-    elif s.of == "predict" and "threshold" in s.rule:
+    elif s.of == "predict" and "threshold" in s.rule and _fixed_before(c):
         known = {"threshold": s.rule["threshold"], "called": s.rule.get("called")}
         if known["called"] not in c.facts.classes:
             raise ValueError(f"the {s.about}: the facts have no class {known['called']!r}.")
     _rule(s, known)
+
+
+def _fixed_before(c: "Certificate") -> bool:
+    """Whether the decision was fixed before the rows were seen: a goal that is met on them is tested, not counted."""
+    tested = any(s.method in ("rate_of_successes", "limit_of_failures") for s in c.statements)
+    return not tested and c.find("error", "vote") is None and c.find("cost", "predict") is None
 
 
 def _rule(s: Statement, known: dict[str, Any]) -> None:

@@ -84,6 +84,7 @@ def certify_table(
     delta: float = 0.05,
     n_candidates: int = 1,
     allow_training_rows: bool = False,
+    allow_shift: bool = True,
 ) -> CertifiedTable:
     """Certify an abnet model on labelled rows that were held out from training.
 
@@ -110,6 +111,8 @@ def certify_table(
         Number of models among which you choose with these rows.
     allow_training_rows : bool
         Whether to accept training rows; the result is then an estimate without a guarantee.
+    allow_shift : bool
+        Whether to accept a numeric column far outside its training range in most rows, as for `predict_table`.
 
     Raises
     ------
@@ -127,7 +130,9 @@ def certify_table(
     if goal is not None:
         goal_label = _positive(goal, loaded.labels.names)
         wanted = replace(wanted, positive=goal_label or None)
-    rows = judge_model_rows(loaded, table, truth=truth, columns=wanted.columns, scored=goal_label)
+    rows = judge_model_rows(
+        loaded, table, truth=truth, columns=wanted.columns, scored=goal_label, allow_shift=allow_shift
+    )
     if group is None:
         rows.check_alone(loaded)
     if allow_training_rows:

@@ -9,6 +9,7 @@ from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify import Terms
 from abnet.certificates.decision import Decision
 from abnet.certificates.outside import Judged
+from abnet.certificates.rule_rates import rates_of_rule, rule_of
 from abnet.certificates.statement import Statement, state
 
 __all__ = ["about_the_decision"]
@@ -60,9 +61,8 @@ def about_the_decision(
             first.insert(0, state("error", "answered rows", "clopper_pearson_bound", counted, rule=rule, **options))
         marked = dict.fromkeys(("predict", "class", "population"), OR_NONE)
     else:
-        positive = int(decision.positive or 0)
-        rule["called"] = judged.names[positive]
-        first = _rates(judged, positive, promised, rule, options)
+        rule = rule_of(decision, judged.names)
+        first = _rates(judged, decision, promised, options)
         marked = {"predict": rule}
     if certificate.facts.n_groups is not None:  # rows of a group are no independent draws
         first = []
@@ -74,17 +74,20 @@ def about_the_decision(
 
 
 def _rates(
-    judged: Judged, positive: int, promised: Certificate | None, rule: dict[str, float | str], options: dict[str, Any]
+    judged: Judged, decision: Decision, promised: Certificate | None, options: dict[str, Any]
 ) -> list[Statement]:
-    """Recall or precision of the positive class, whichever the model promises."""
+    """Recall or precision, whichever the model promises, and then what else the rule reaches; errors are counted apart.
+
+    The threshold was not chosen with these rows, so nothing has to be paid for the choice.
+    """
     goals = () if promised is None else promised.statements
-    right = np.asarray((judged.truth == positive) & (judged.answers == positive))
-    made = []
-    for quantity, among in (("recall", judged.truth == positive), ("precision", judged.answers == positive)):
-        if among.any() and any(s.quantity == quantity and "threshold" in s.rule for s in goals):
-            counted = {"successes": int(right.sum()), "n": int(among.sum())}
-            made.append(state(
-                quantity, "class", "clopper_pearson_lower", counted, side="at least", name=judged.names[positive],
-                rule=rule, **options,
-            ))  # fmt: skip
-    return made
+    called, n_names = judged.answers == decision.positive, len(judged.names) + 1
+    above, rows = (np.bincount(judged.truth[some], minlength=n_names) for some in (called, np.ones_like(called)))
+    made = rates_of_rule(decision, above, rows, judged.names, **options)
+    first, rest = [], []
+    for s in made:
+        if any((goal.quantity, goal.of) == (s.quantity, "class") and "threshold" in goal.rule for goal in goals):
+            first.append(msgspec.structs.replace(s, of="class"))
+        elif s.quantity != "error":
+            rest.append(s)
+    return [*first, *rest]

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["ARGMAX", "Decision", "cuts_between", "room_of", "sureness"]
+__all__ = ["ARGMAX", "Decision", "cut_below", "cuts_between", "room_of", "sureness"]
 
 Floats = NDArray[np.float64]
 
@@ -105,6 +105,18 @@ def cuts_between(scores: ArrayLike) -> Floats:
     low = np.concatenate([[values[0] - beyond], values[apart], [values[-1]]])
     high = np.concatenate([[values[0]], values[apart + 1], [values[-1] + beyond]])
     return _shortest(low, high)
+
+
+def cut_below(scores: ArrayLike, values: ArrayLike) -> Floats:
+    """For each of the given scores, the nearest threshold below it, in increasing order and without duplicates.
+
+    Examples
+    --------
+    >>> cut_below([0.1, 0.5, 0.9], [0.9, 0.5, 0.9]).tolist()
+    [0.3, 0.7]
+    """
+    cuts = cuts_between(scores)
+    return np.asarray(cuts[np.unique(np.searchsorted(cuts, values) - 1)])
 
 
 def room_of(scores: Floats) -> float:

@@ -4,7 +4,14 @@ A goal fixes its candidate thresholds, and the order in which they are tested, o
 (`abnet.certificates.held`). The bound rows then test the thresholds in this order, up to the first failure (fixed
 sequence testing): with probability at least 1-δ *all* thresholds that passed meet the goal, because a false statement
 requires that the first threshold that does not meet it passes, which has probability at most δ. So any of the passed
-thresholds may be selected by any criterion, and their number costs nothing.
+thresholds may be selected by any criterion, and their number costs nothing. Where the sequence begins decides how often
+it certifies anything (`abnet.certificates.cut_order`).
+
+What else is stated about the selected threshold (the share of rows answered or predicted as positive, precision,
+recall, error) was not tested in this sequence. Each such bound is a Clopper-Pearson limit at δ/G, where G is the number
+of thresholds that the goal may select, known before the bound rows are seen: only those with a larger merit on the held
+rows than all before them (`Grid.n_selectable`). With probability at least 1-δ the limit holds at all G thresholds, and
+so at the selected one, however it was selected.
 
 References
 ----------
@@ -19,12 +26,15 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import bdtr, bdtrik
 
 from abnet.bounds.clopper_pearson import binomial_tail
 from abnet.certificates.certify import Terms
-from abnet.certificates.decision import ARGMAX, Decision, cuts_between, room_of, sureness
+from abnet.certificates.cut_order import first_cut
+from abnet.certificates.decision import ARGMAX, Decision, cut_below, cuts_between, room_of, sureness
 from abnet.certificates.evidence import Evidence, observe
 from abnet.certificates.held import Held
+from abnet.certificates.rule_rates import rates_of_rule, rule_of
 from abnet.certificates.statement import Statement, state
 from abnet.utils.wording import percent
 
@@ -47,11 +57,28 @@ class Grid:
         Among the decisions that pass, the one with the largest merit is selected.
     costs : float array (K, K) or None
         Cost table, true class by answer, for `Costs`; there is only one decision then.
+    seen : tuple of int
+        Failures, trials and rows on the held rows, for the decision that is tested first.
     """
 
     decisions: tuple[Decision, ...]
     merits: tuple[float, ...]
     costs: Floats | None = None
+    seen: tuple[int, int, int] = (0, 0, 0)
+
+    @property
+    def n_selectable(self) -> int:
+        """Number of decisions that may be selected, whatever the bound rows are: the running maxima of the merits.
+
+        The decisions that pass are the first ones in the order, and the first of them with the largest merit is
+        selected.
+
+        Examples
+        --------
+        >>> Grid((ARGMAX,) * 5, (0.2, 0.5, 0.4, 0.5, 0.6)).n_selectable
+        3
+        """
+        return len(np.unique(np.maximum.accumulate(self.merits)))
 
     @property
     def thresholds(self) -> tuple[float, ...]:
@@ -102,9 +129,11 @@ def meet(
     --------
     >>> scores, truth = np.linspace(-1.0, 1.0, 400), (np.arange(400) >= 200).astype(int)
     >>> goal, held = TargetPrecision(0.9, positive="ill"), Held(scores, truth)
-    >>> decision, (made,) = meet(goal, held, scores, truth, ("well", "ill"), Terms(), keys=np.arange(400))
+    >>> decision, (made, *beside) = meet(goal, held, scores, truth, ("well", "ill"), Terms(), keys=np.arange(400))
     >>> decision.kind, made.value
     ('cut', 0.9)
+    >>> [s.about for s in beside]
+    ['recall of decision ill', 'flagged of decision ill', 'error of decision']
     """
     values, codes = np.asarray(scores, np.float64), np.asarray(truth)
     grid = goal.grid(held, classes, len(codes), terms)
@@ -139,21 +168,17 @@ class TargetError:
         _check_rate("error", self.error)
 
     def grid(self, held: Held, classes: Sequence[Any], n_rows: int, terms: Terms) -> Grid:
-        r"""Decreasing thresholds on the confidence, the last answers every row; the merit is the share answered.
-
-        The first threshold leaves about :math:`2 \ln(δ/K)/\ln(1-ε)` rows, twice as many as certify the goal without an
-        error. This leaves room for an error or two.
-        """
+        """Decreasing thresholds on the confidence, the last answers every row; the merit is the share answered."""
         sure = sureness(held.scores)
-        share = terms.delta / terms.n_candidates
-        first = min(1.0, 2.0 * math.log(share) / math.log1p(-self.error) / n_rows)
-        shares = np.linspace(first, 1.0, THRESHOLDS)
-        # Include rows tied with the last one: otherwise a model with many equal scores would start without any row.
-        chosen = _below(sure, np.quantile(sure, 1.0 - shares[shares < 1.0], method="lower"))[::-1]
+        wrong = held.failing
+        shares = np.linspace(_least_share(self.error, n_rows, terms), 1.0, THRESHOLDS)
+        chosen = cut_below(sure, np.quantile(sure, 1.0 - shares[shares < 1.0], method="lower"))[::-1]
         chosen = np.append(chosen[chosen > 0.0], -1.0)  # below every sureness: all rows are answered
+        chosen = chosen[first_cut(sure, wrong, chosen, self.error, n_rows) :]
         return Grid(
             tuple(Decision(kind="abstain", threshold=float(t)) for t in chosen),
             tuple(float(np.mean(sure > t)) for t in chosen),
+            seen=_counts_above(sure, wrong, chosen[0]),
         )
 
     def settle(self, evidence: Evidence, grid: Grid, terms: Terms) -> tuple[Decision | None, list[Statement]]:
@@ -169,18 +194,24 @@ class TargetError:
         made = [state(
             "error", "answered rows", "limit_of_failures",
             {"failures": failures, "trials": trials, "limit": self.error}, rule={"threshold": threshold},
-            rows_needed=None if at >= 0 else rows_needed(failures, trials, evidence.n_rows, self.error, terms),
+            rows_needed=None if at >= 0 else _rows_for_the_first(grid, failures, trials, evidence, self.error, terms),
             **options,
         )]  # fmt: skip
         if at < 0:
             return None, made
-        # The reported threshold is chosen with the same rows, so the coverage needs a union bound over all thresholds.
         counted = {"successes": trials, "n": evidence.n_rows}
-        paid = {**options, "n_candidates": terms.n_candidates * len(grid.decisions)}
-        made.append(state(
-            "coverage", "predict", "clopper_pearson_lower", counted, side="at least",
-            rule={"thresholds": len(grid.decisions)}, **paid,
-        ))  # fmt: skip
+        paid = _options(terms, grid)
+        made.append(
+            state(
+                "coverage",
+                "predict",
+                "clopper_pearson_lower",
+                counted,
+                side="at least",
+                rule={"thresholds": grid.n_selectable},
+                **paid,
+            )
+        )
         return grid.decisions[at], made
 
 
@@ -212,7 +243,9 @@ class TargetRecall:
         below = marks[marks < values[0]]
         if len(below):
             values = np.concatenate([np.quantile(below, (0.0, 0.25, 0.5, 0.75, 0.9), method="lower"), values])
-        return _cuts(_below(marks, values), code, lambda t: _share(is_positive[marks > t]))
+        chosen, found = cut_below(marks, values), marks[is_positive]
+        seen = int(np.sum(found <= chosen[0])), len(found), len(marks)
+        return _cuts(chosen, code, lambda t: _share(is_positive[marks > t]), seen)
 
     def settle(self, evidence: Evidence, grid: Grid, terms: Terms) -> tuple[Decision | None, list[Statement]]:
         """The best threshold among those that passed, and the recall there."""
@@ -238,14 +271,18 @@ class TargetPrecision:
         _check_rate("precision", self.precision)
 
     def grid(self, held: Held, classes: Sequence[Any], n_rows: int, terms: Terms) -> Grid:
-        """Decreasing thresholds, from few rows called positive to all; the merit is the recall on the held rows."""
+        """Decreasing thresholds, down to all rows called positive; the merit is the recall on the held rows."""
         marks, is_positive, code = _marks(held, classes, self.positive)
-        share = terms.delta / terms.n_candidates
-        first = min(1.0, 2.0 * math.log(share) / math.log(self.precision) / n_rows)
-        shares = np.geomspace(first, 1.0, THRESHOLDS)
-        # Include rows tied with the last one: all rows with the same top score are called positive together.
-        chosen = _below(marks, np.quantile(marks, 1.0 - shares, method="lower"))[::-1]
-        return _cuts(chosen, code, lambda t: float((marks > t)[is_positive].sum() / is_positive.sum()))
+        shares = np.geomspace(_least_share(_allowed(self.precision), n_rows, terms), 1.0, THRESHOLDS)
+        chosen = cut_below(marks, np.quantile(marks, 1.0 - shares, method="lower"))[::-1]
+        failing = np.asarray(~is_positive, np.float64)
+        chosen = chosen[first_cut(marks, failing, chosen, _allowed(self.precision), n_rows) :]
+        return _cuts(
+            chosen,
+            code,
+            lambda t: float((marks > t)[is_positive].sum() / is_positive.sum()),
+            _counts_above(marks, failing, chosen[0]),
+        )
 
     def settle(self, evidence: Evidence, grid: Grid, terms: Terms) -> tuple[Decision | None, list[Statement]]:
         """The best threshold among those that passed, and the precision there."""
@@ -330,9 +367,9 @@ class Costs:
         largest = float(self.table(evidence.classes).max())
         counted = {"n": len(values), "mean": float(values.mean()), "largest": largest}
         decision = grid.decisions[0]
-        rule = {} if decision.threshold is None else _rule(decision, evidence.classes)
+        rule = {} if decision.threshold is None else rule_of(decision, evidence.classes)
         made = state("cost", "predict", "cost_bound", counted, values=values, rule=rule, **_options(terms))
-        return decision, [made]
+        return decision, [made, *_beside(decision, evidence, grid, terms)]
 
 
 def _checked_table(costs: ArrayLike, n_classes: int) -> Floats:
@@ -356,19 +393,47 @@ def _bayes_probability(table: Floats) -> float:
     return float(alarm / (alarm + miss)) if alarm + miss > 0.0 else 0.5  # else the rows decide
 
 
-def _rule(decision: Decision, classes: Sequence[str]) -> dict[str, float | str]:
-    """The fields of a decision that a statement records."""
-    rule: dict[str, float | str] = {"threshold": float(decision.threshold or 0.0)}
-    return rule if decision.positive is None else {**rule, "called": classes[decision.positive]}
-
-
 def _check_rate(name: str, rate: float) -> None:
     if not 0.0 < rate < 1.0:
         raise ValueError(f"{name} must lie strictly between 0 and 1; got {rate}.")
 
 
-def _options(terms: Terms) -> dict[str, Any]:
-    return {"delta": terms.delta, "n_candidates": terms.n_candidates}
+def _options(terms: Terms, grid: Grid | None = None) -> dict[str, Any]:
+    """δ and the number of candidates: models, or models times the thresholds that may be selected."""
+    n = 1 if grid is None else grid.n_selectable
+    return {"delta": terms.delta, "n_candidates": terms.n_candidates * n}
+
+
+def _allowed(rate: float) -> float:
+    """The largest rate of failures that a recall or a precision allows."""
+    return float(np.nextafter(1.0 - rate, 0.0))
+
+
+def _least_share(limit: float, n_rows: int, terms: Terms) -> float:
+    """Share of the rows above the strictest threshold that could be certified, if it made no error."""
+    return min(1.0, math.log(terms.delta / terms.n_candidates) / math.log1p(-limit) / n_rows)
+
+
+def _counts_above(marks: Floats, failing: Floats, threshold: float) -> tuple[int, int, int]:
+    """Failures and rows above a threshold, and the number of all rows."""
+    above = marks > threshold
+    return math.ceil(failing[above].sum()), int(above.sum()), len(marks)
+
+
+def _beside(decision: Decision, evidence: Evidence, grid: Grid, terms: Terms, goal: str = "") -> list[Statement]:
+    """What a cut costs, besides the goal; nothing for the plain vote."""
+    if decision.kind != "cut":
+        return []
+    above = _above_counts(evidence, decision).sum(axis=1)
+    return rates_of_rule(
+        decision,
+        above,
+        evidence.class_rows,
+        evidence.classes,
+        goal=goal,
+        n_thresholds=grid.n_selectable,
+        **_options(terms),
+    )
 
 
 def _marks(held: Held, classes: Sequence[Any], positive: Any) -> tuple[Floats, NDArray[np.bool_], int]:
@@ -383,21 +448,16 @@ def _marks(held: Held, classes: Sequence[Any], positive: Any) -> tuple[Floats, N
     return (held.scores if code == 1 else -held.scores), is_positive, code
 
 
-def _cuts(thresholds: Floats, code: int, merit: Any) -> Grid:
+def _cuts(thresholds: Floats, code: int, merit: Any, seen: tuple[int, int, int]) -> Grid:
     return Grid(
         tuple(Decision(kind="cut", threshold=float(t), positive=code) for t in thresholds),
         tuple(merit(float(t)) for t in thresholds),
+        seen=seen,
     )
 
 
 def _share(flags: NDArray[np.bool_]) -> float:
     return float(flags.mean()) if len(flags) else 0.0
-
-
-def _below(scores: ArrayLike, values: ArrayLike) -> Floats:
-    """For each of the given scores, the nearest threshold below it, in increasing order and without duplicates."""
-    cuts = cuts_between(scores)
-    return np.asarray(cuts[np.unique(np.searchsorted(cuts, values) - 1)])
 
 
 def _above_counts(evidence: Evidence, decision: Decision) -> NDArray[np.int64]:
@@ -419,40 +479,61 @@ def _passed(tests: Sequence[tuple[int, int]], limit: float, grid: Grid, terms: T
 def _settled(
     quantity: str, rate: float, tests: Sequence[tuple[int, int]], evidence: Evidence, grid: Grid, terms: Terms
 ) -> tuple[Decision | None, list[Statement]]:
-    allowed = float(np.nextafter(1.0 - rate, 0.0))
+    allowed = _allowed(rate)
     at = _passed(tests, allowed, grid, terms)
     failures, trials = tests[max(at, 0)]
     decision = grid.decisions[max(at, 0)]
     made = state(
         quantity, "class", "rate_of_successes", {"failures": failures, "trials": trials, "rate": rate}, side="at least",
-        name=evidence.classes[int(decision.positive or 0)], rule=_rule(decision, evidence.classes),
-        rows_needed=None if at >= 0 else rows_needed(failures, trials, evidence.n_rows, allowed, terms),
+        name=evidence.classes[int(decision.positive or 0)], rule=rule_of(decision, evidence.classes),
+        rows_needed=None if at >= 0 else _rows_for_the_first(grid, failures, trials, evidence, allowed, terms),
         **_options(terms),
     )  # fmt: skip
-    return (decision if at >= 0 else None), [made]
+    if at < 0:
+        return None, [made]
+    return decision, [made, *_beside(decision, evidence, grid, terms, quantity)]
+
+
+def _rows_for_the_first(
+    grid: Grid, failures: int, trials: int, evidence: Evidence, limit: float, terms: Terms
+) -> int | None:
+    """`rows_needed` for the threshold that is tested first, at the rate among held rows and bound rows together."""
+    held_failures, held_trials, held_rows = grid.seen
+    rows = evidence.n_rows + held_rows
+    return rows_needed(failures + held_failures, trials + held_trials, rows, limit, terms)
+
+
+LIKELY = 0.8
+"""Probability with which the rows that `rows_needed` names certify the limit, if the rates are as observed."""
 
 
 def rows_needed(failures: int, trials: int, n: int, limit: float, terms: Terms) -> int | None:
-    """Estimate of the number of rows that would certify a limit at the observed rates; None if no number would.
+    """Estimate of the number of rows that would probably certify a limit; None if no number would.
 
-    For planning only, without a guarantee.
+    At the observed rates, `LIKELY` samples of this size pass the test. For planning only, without a guarantee.
 
     Examples
     --------
     >>> rows_needed(0, 30, 100, 0.05, Terms()), rows_needed(6, 60, 100, 0.05, Terms())
     (197, None)
+    >>> rows_needed(1, 60, 100, 0.05, Terms())
+    347
     """
     rate, share = failures / trials if trials else 0.0, terms.delta / terms.n_candidates
     if rate >= limit:
         return None
 
     def passes(size: int) -> bool:
-        return binomial_tail(min(size, math.ceil(rate * size)), size, limit) <= share
+        most = math.floor(bdtrik(share, size, limit))
+        if bdtr(most, size, limit) > share:
+            most -= 1
+        # `most` failures still pass the test.
+        return bool(most >= 0 and bdtr(most, size, rate) >= LIKELY)
 
     size = math.ceil(math.log(share) / math.log1p(-limit))
     while not passes(size):
         size *= 2
-        if size > 10**12:
+        if size > 10**9:
             return None
     # The number of failures is an integer, so passing is not quite monotone in n: any n that passes is good enough.
     low = size // 2

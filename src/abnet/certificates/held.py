@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.certificates.certify import Expected
+from abnet.certificates.decision import room_of
 from abnet.tables.labels import losses_of, winners
 
 __all__ = ["Held"]
@@ -30,6 +31,9 @@ class Held:
         Classes, 0 to K - 1.
     score_at : callable or None
         For two classes with calibrated scores: maps a probability of the second class to the corresponding score.
+    answers : array (m,) or None
+        Codes of the answers of a model whose scores only say how sure it is; by default, the class with the largest
+        score.
 
     Examples
     --------
@@ -41,6 +45,7 @@ class Held:
     scores: NDArray[np.float64]
     codes: NDArray[np.intp]
     score_at: Callable[[float], float] | None = None
+    answers: NDArray[np.intp] | None = None
 
     @classmethod
     def from_shares(cls, shares: NDArray[np.float64], codes: NDArray[np.intp]) -> "Held":
@@ -53,6 +58,16 @@ class Held:
         if self.scores.ndim == 2:
             return self.scores
         return np.stack([0.5 - 0.5 * self.scores, 0.5 + 0.5 * self.scores], axis=1)
+
+    @property
+    def failing(self) -> NDArray[np.float64]:
+        """1 for rows that are answered wrongly, 0 for all others, and 1/2 where rounding may give either answer."""
+        if self.answers is not None:
+            return np.asarray(self.answers != self.codes, np.float64)
+        wrong = np.asarray(winners(self.scores) != self.codes, np.float64)
+        if self.scores.ndim == 1:
+            wrong[np.abs(self.scores) <= room_of(self.scores)] = 0.5
+        return wrong
 
     @property
     def error(self) -> float:

@@ -15,11 +15,12 @@ from abnet.certificates.grouped_rows import check_single_rows
 from abnet.certificates.outside import Judged, judge_answers
 from abnet.certificates.training_rows import filter_of, label_marks
 from abnet.model.model import Model
-from abnet.model.table_rows import frames_of, prepared
+from abnet.model.table_rows import InputWatch, frames_of, prepared
 from abnet.tables import TableError
 from abnet.tables.cells import listed
 from abnet.tables.frames import Table, as_table
 from abnet.tables.named_columns import cell_texts, check_named, label_text, without_group
+from abnet.tables.preparation.input_check import ColumnCheck, refuse_shift, shift_notes
 from abnet.tables.preparation.numeric_rows import number_cells
 from abnet.tables.target import true_labels
 from abnet.tables.unseen import Unseen, merge
@@ -63,6 +64,8 @@ class JudgedTable:
         How an abnet model answers.
     promised : Certificate or None
         Its own certificate.
+    inputs : list of ColumnCheck
+        The columns of the table, compared with the training rows of the model.
     """
 
     truth: list[str] = field(default_factory=list)
@@ -79,6 +82,7 @@ class JudgedTable:
     total: int = 0
     decision: Decision = ARGMAX
     promised: Certificate | None = None
+    inputs: list[ColumnCheck] = field(default_factory=list)
 
     @property
     def digest(self) -> str:
@@ -115,7 +119,7 @@ class JudgedTable:
             notes.append(
                 f"counted as errors: {rows_of} with labels that the model does not know ({shown}, not {known})"
             )
-        return (*map(str, self.unseen), *notes, *self.said)
+        return (*map(str, [*shift_notes(self.inputs), *self.unseen]), *notes, *self.said)
 
     def check_alone(self, loaded: Model) -> None:
         """Raise an error if rows share a group; add a note if the table does not have the group column."""
@@ -171,6 +175,7 @@ def judge_model_rows(
     truth: str | None = None,
     columns: dict[str, str] | None = None,
     scored: str | None = None,
+    allow_shift: bool = True,
 ) -> JudgedTable:
     """Predict the labelled rows of a table; the answers are those of the model's decision.
 
@@ -184,6 +189,8 @@ def judge_model_rows(
         Further columns to keep, by the parameter that names each.
     scored : str, optional
         The label whose scores to compute; an empty text stands for the model's confidence in its answers.
+    allow_shift : bool
+        As for `predict_table`.
     """
     target, columns = target_of(model, truth), columns or {}
     names = model.labels.names
@@ -191,7 +198,7 @@ def judge_model_rows(
     if scored is None:
         result.decision, result.promised = model.decision, model.certificate
     result.seen = filter_of(model)
-    before, group = 0, model.card.group
+    before, group, watch = 0, model.card.group, InputWatch(model)
     for batch in frames_of(table, progress=lambda share: tell("Predicting the rows", share)):
         frame = as_table(batch, before=before)
         before += frame.n_rows
@@ -199,7 +206,10 @@ def judge_model_rows(
         result.total = (result.total + _row_sum(frame)) % 2**128
         if isinstance(group, str) and group in frame.columns:
             result.together += [cell for cell, row in zip(cell_texts(frame, group), labelled, strict=True) if row]
-        rows, reports = prepared(model, frame)
+        read = prepared(model, frame)
+        rows = read.inputs
+        result.unseen = merge([*result.unseen, *read.unseen])
+        watch.add(read)
         if result.decision != ARGMAX:
             codes = model.decision(model.predictor.scores(rows))
         else:  # scores of the plain vote, for which a threshold is still to be found
@@ -208,12 +218,13 @@ def judge_model_rows(
         if scored is not None:
             result.scores += _model_scores(model, rows, scored)[labelled].tolist()
         result.answers += [answers[code] for code in codes[labelled].tolist()]
-        result.unseen = merge([*result.unseen, *reports])
         if result.seen is not None:
             known = {name: code for code, name in enumerate(result.known)}
             new = result.truth[len(result.truth) - int(labelled.sum()) :]
             codes = np.array([known.get(label, -1) for label in new], np.intp)
             result.seen.add(dense(rows[labelled]), label_marks(codes, len(names)))
+    result.inputs = watch.check(result.unseen)
+    refuse_shift(result.inputs, allow_shift=allow_shift)
     return result
 
 

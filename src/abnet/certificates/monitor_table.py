@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from abnet.certificates.check_inputs import CheckedInputs
 from abnet.certificates.decision import ARGMAX
 from abnet.certificates.labelled_table import JudgedTable, judge_model_rows
 from abnet.certificates.monitor import Monitor, Quantity
@@ -21,6 +22,7 @@ from abnet.tables.named_columns import label_text
 from abnet.utils.atomic import check_writable
 from abnet.utils.errors import NamesParameters, Parameter, ParameterError
 from abnet.utils.parameters import check_fraction
+from abnet.utils.wording import paragraphs
 
 __all__ = ["MonitoredTable", "errors_that_count", "monitor"]
 
@@ -46,6 +48,8 @@ class MonitoredTable:
     n_new, errors_new, unlabelled_new : int
         New rows that were counted, errors among them, and new rows without a label.
     notes : tuple of str
+    inputs : CheckedInputs
+        Whether the columns of the new rows look like those of the training rows.
     """
 
     monitor: Monitor
@@ -53,6 +57,7 @@ class MonitoredTable:
     errors_new: int
     unlabelled_new: int
     notes: tuple[str, ...]
+    inputs: CheckedInputs
 
     @property
     def alarm(self) -> bool:
@@ -60,8 +65,8 @@ class MonitoredTable:
         return self.monitor.alarm
 
     def describe(self) -> str:
-        """Describe in plain English the errors so far and what they show."""
-        return self.monitor.describe()
+        """Describe in plain English the errors so far and what they show, and the inputs of the new rows."""
+        return f"{self.monitor.describe()}\n\n{paragraphs(self.inputs.sentence())}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -72,6 +77,7 @@ class MonitoredTable:
             "unlabelled": m.unlabelled, "upper_limit": m.upper_limit(), "new": {
                 "n": self.n_new, "errors": self.errors_new, "unlabelled": self.unlabelled_new,
             },
+            "inputs": self.inputs.to_dict(),
         }  # fmt: skip
 
 
@@ -88,6 +94,7 @@ def monitor(
     truth: str | None = None,
     picture: str | os.PathLike[str] | None = None,
     allow_repeat: bool = False,
+    allow_shift: bool = True,
 ) -> MonitoredTable:
     """Count a model's errors on new labelled rows, add them to the state, and write the state.
 
@@ -119,6 +126,8 @@ def monitor(
         File for a figure of the evidence over these rows.
     allow_repeat : bool
         Count a table that was given before.
+    allow_shift : bool
+        Whether to count a table with a numeric column far outside its training range, as for `predict_table`.
 
     Raises
     ------
@@ -133,7 +142,7 @@ def monitor(
     for path in (state, *([picture] if picture else [])):
         check_writable(path)
     watched, loaded = hashlib.sha256(Path(model).read_bytes()).hexdigest(), load(model)
-    rows = judge_model_rows(loaded, table, truth=truth)
+    rows = judge_model_rows(loaded, table, truth=truth, allow_shift=allow_shift)
     watch = _opened(Path(state), loaded, watched, asked, positive_class, alpha)
     refuse_fitted(rows.seen, instead="A monitor counts rows that are new to the model.")
     wrong = errors_that_count(rows, watch.quantity, watch.label)
@@ -144,7 +153,8 @@ def monitor(
 
         save_picture(evidence_figure(wrong, watch.error, watch.alpha, **before, quantity=watch.quantity), Path(picture))
     watch.save(state)
-    return MonitoredTable(watch, len(wrong), int(wrong.sum()), rows.unlabelled, rows.doubts)
+    inputs = CheckedInputs(len(rows.truth) + rows.unlabelled, tuple(rows.inputs), watch.alpha)
+    return MonitoredTable(watch, len(wrong), int(wrong.sum()), rows.unlabelled, rows.doubts, inputs)
 
 
 def _asked(rates: dict[Quantity, Promised | None]) -> tuple[Quantity, Promised] | None:

@@ -86,7 +86,8 @@ def certify_scores(
         raise ValueError(f"no row that was set aside is {' or '.join(names)}, so no threshold can be found.")
     scored, truth = marks[split.counted], codes[split.counted]
     shown = None if said is None else said[split.counted]
-    held, keys = Held(marks[some], codes[some]), np.arange(len(truth))
+    held = Held(marks[some], codes[some], answers=None if said is None else said[some])
+    keys = np.arange(len(truth))
     decision, made = meet(goal, held, scored, truth, names, terms, keys=keys, answers=shown)
     if shown is None:
         shown = np.full(len(truth), len(names)) if decision is None else decision(scored)

@@ -10,6 +10,7 @@ from html import escape
 from abnet.certificates.certificate import Certificate, Facts
 from abnet.certificates.certify import NO_ANSWER
 from abnet.certificates.decision import Decision
+from abnet.certificates.rule_rates import OF_RULE
 from abnet.certificates.statement import Statement
 from abnet.utils.natural_order import natural_order
 from abnet.utils.wording import (
@@ -33,6 +34,7 @@ __all__ = [
     "decision_sentence",
     "describe",
     "fitted_html",
+    "rule_table",
     "said",
     "sentence",
     "table",
@@ -65,6 +67,7 @@ def _error(s: Statement) -> str:
         "class": f"the error rate{voted} on new rows of class {s.name}",
         "population": f"the error rate on new rows with {s.name}",
         "answered rows": "the error rate among answered rows of {new}",
+        OF_RULE: "the error rate on {new}",
         "drawn network": "the error rate of this drawn network on {new}",
     }.get(s.of, f"the error rate of {s.of}")
     if s.of == "answered rows" and "limit" in s.counted:  # the target rate
@@ -118,6 +121,7 @@ SENTENCES: dict[str, Callable[[Statement], str]] = {
     "coverage": lambda s: f"the share of rows of {{new}} that are answered is {_bound(s)}",
     "recall": _asked("at least {rate} of new rows of class {name} are predicted as {name}"),
     "precision": _asked("at least {rate} of new rows predicted as {name} are of class {name}"),
+    "flagged": lambda s: f"the share of rows of {{new}} that are predicted as {s.name} is {_bound(s)}",
     "specificity": _asked("at least {rate} of new rows of other classes than {name} are not predicted as {name}"),
     "difference": _difference,
     "rate": _rate,
@@ -198,7 +202,7 @@ def _nothing(s: Statement, facts: Facts) -> str:
     needed = (
         "The failure rate is too high: more rows would not help."
         if s.rows_needed is None
-        else f"About {number_of(s.rows_needed, counted_row(facts))} would be needed at this rate."
+        else f"About {number_of(s.rows_needed, counted_row(facts))} would be needed."
     )
     return f"{what}{asked} could not be certified with {confidence(s.delta)} confidence ({counted}). {needed}"
 
@@ -220,6 +224,8 @@ def _seen(s: Statement, facts: Facts) -> str:
     c = s.counted
     held = counted_row(facts)
     if s.rule.get("answers") == "or none" and s.method == "clopper_pearson_bound":
+        return f" ({_whole(c['errors']):,} of {number_of(_whole(c['n']), held)})"
+    if s.quantity == "flagged":
         return f" ({_whole(c['errors']):,} of {number_of(_whole(c['n']), held)})"
     if s.method == "clopper_pearson_bound" and s.quantity == "error":
         return f" ({number_of(_whole(c['errors']), 'error')} on {number_of(_whole(c['n']), held)})"
@@ -361,7 +367,9 @@ def describe(certificate: Certificate, *, details: bool = False) -> str:
     rates = [s for s in c.statements if s.quantity == "rate"]
     of_model = ("predict", "vote", "draw", "class", "drawn network")
     whole = any(s.quantity in ("error", "Gibbs risk") and s.of in of_model for s in c.statements)
-    tables = [table(c, details=details)] if whole else []
+    beside = rule_table(c)
+    tables = [beside] if len(beside) > 1 else []
+    tables += [table(c, details=details)] if whole else []
     tables += [_confusion(rates)] if rates else []
     words = paragraphs(" ".join(said(c, details=details)), assumptions(c))
     return "\n\n".join([*(aligned(lines, least=3) for lines in tables), words])
@@ -370,15 +378,66 @@ def describe(certificate: Certificate, *, details: bool = False) -> str:
 def said(certificate: Certificate, *, details: bool = False) -> list[str]:
     """The statements as sentences, and which of them hold jointly."""
     c = certificate
-    shown = [s for s in c.statements if s.jointly is None and (details or _is_main(s, c))]
+    beside = [s for s in c.statements if s.of == OF_RULE]  # in a table of their own
+    shown = [s for s in c.statements if s.jointly is None and (details or _is_main(s, c)) and s not in beside]
     if _gibbs_first(c):
         shown.sort(key=lambda s: s.quantity != "Gibbs risk")
     made = [*(sentence(s, c.facts) for s in shown), *_judged(c), *_joint(c, details=details)]
     if c.vote_error_bound is None and c.find("Gibbs risk", "draw") is not None:
         made.insert(int(_gibbs_first(c)), "There is no certificate for `predict`: no theorem covers its voting rule.")
-    if len(shown) > 1:
+    if beside:
+        n = max(s.n_candidates for s in beside) // c.facts.n_candidates
+        paid = f", and accounts for the choice among {n:,} thresholds" if n > 1 else ""
+        made.append(
+            f"Each bound in the table of the decision rule holds with {confidence(c.facts.delta)} confidence{paid}."
+        )
+    if len(shown) + len(beside) > 1:
         made.append("Each of these statements holds with its own confidence; they do not hold jointly.")
     return made
+
+
+def rule_table(certificate: Certificate) -> list[list[str]]:
+    """What a certified decision rule reaches, as the cells of a table; only a header if there is none.
+
+    Examples
+    --------
+    >>> from abnet.certificates.certify import Terms, facts_of
+    >>> from abnet.certificates.evidence import observe
+    >>> from abnet.certificates.rule_rates import rates_of_rule
+    >>> cut, classes = Decision(kind="cut", threshold=0.3, positive=1), ("well", "ill")
+    >>> made = rates_of_rule(cut, [20, 90, 0], [200, 100, 0], classes, delta=0.05, n_candidates=1)
+    >>> facts = facts_of(observe([1] * 300, [0] * 200 + [1] * 100, classes), Terms())
+    >>> for line in rule_table(Certificate(statements=tuple(made), facts=facts)):
+    ...     print(*line, sep=" | ")
+    decision rule | bound | seen
+    recall of ill | at least 83.6% | 90 of 100 (90%)
+    precision for ill | at least 74.6% | 90 of 110 (81.8%)
+    rows predicted as ill | at most 41.5% | 110 of 300 (36.7%)
+    error rate | at most 13.4% | 30 of 300 (10%)
+    """
+    c = certificate
+    beside = [s for s in c.statements if s.of == OF_RULE]
+    goals = [s for s in c.statements if beside and s.of == "class" and s.quantity in ("recall", "precision")]
+    errors = [s for s in c.statements if beside and (s.quantity, s.of) == ("error", "predict") and s.rule]
+    lines = [["decision rule", "bound", "seen"]]
+    for s in [*goals, *beside, *errors]:
+        name = _short(s.name or "")
+        what = {
+            "recall": f"recall of {name}", "precision": f"precision for {name}",
+            "flagged": f"rows predicted as {name}", "error": "error rate",
+        }[s.quantity]  # fmt: skip
+        count, n = _right_or_wrong(s)
+        asked = f"at least {stated(s.value or 0.0)}" if "rate" in s.counted else _bound(s)
+        lines.append([what, asked, f"{count:,} of {n:,} ({percent(count / n)})"])
+    return lines
+
+
+def _right_or_wrong(s: Statement) -> tuple[int, int]:
+    """The count behind a rate of a decision rule, and of how many rows."""
+    c = s.counted
+    if "failures" in c:
+        return _whole(c["trials"]) - _whole(c["failures"]), _whole(c["trials"])
+    return _whole(c.get("successes", c.get("errors"))), _whole(c["n"])
 
 
 def _confusion(rates: list[Statement]) -> list[list[str]]:

@@ -75,6 +75,7 @@ def certify(
     group: Together = DEFAULTS["group"],
     confusion: Confusion = False,
     allow_training_rows: AllowTrainingRows = DEFAULTS["allow_training_rows"],
+    allow_shift: options.AllowShift = False,
     save: Save = None,
     overwrite: options.Overwrite = False,
     json: options.AsJSON = False,
@@ -141,7 +142,7 @@ def _certified(given: dict[str, Any], goal: Any) -> "CertifiedTable":
             raise UsageError("name a model and a table; for a table with predictions, add --truth and --prediction.")
         return certify_table(
             given["model"], given["table"], truth=given["truth"], allow_training_rows=given["allow_training_rows"],
-            **shared,
+            allow_shift=given["allow_shift"], **shared,
         )  # fmt: skip
     if given["table"] is not None or given["truth"] is None or given["allow_training_rows"]:
         raise UsageError("--prediction and --score go with one table and --truth: abnet certify TABLE --truth COLUMN.")

@@ -9,7 +9,10 @@ from abnet.cli import console, options
 from abnet.cli.console import guarded
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from abnet.certificates.certificate import Certificate
+    from abnet.certificates.trade_off import TradeOff
     from abnet.estimators.fitted_table import FittedTable
     from abnet.model.card import Rival
 
@@ -41,6 +44,14 @@ def fit(
     quiet: options.Quiet = False,
     json: options.AsJSON = False,
     details: options.Details = False,
+    thresholds: Annotated[
+        bool,
+        options.flag(
+            "--thresholds",
+            "Also show what thresholds reach, estimated on training rows, to choose a target from. With a target it is "
+            "always shown.",
+        ),
+    ] = False,
     overwrite: options.Overwrite = False,
     no_background: Annotated[
         bool,
@@ -78,6 +89,7 @@ def fit(
 
     abnet fit patients.csv --target diagnosis
     abnet fit patients.csv --target diagnosis --drop id --learn-fraction 0.7
+    abnet fit patients.csv --target diagnosis --thresholds
     abnet fit patients.csv --target diagnosis --target-error 0.02
     abnet fit patients.csv --target diagnosis --target-recall 0.95 \\
         --positive-class ill
@@ -98,15 +110,22 @@ def fit(
             command=options.command_line(context, classifier.random_state),
         ).table_  # fmt: skip
     console.say_all(outcome.notes, every=notes == "all")
-    show_fit(outcome, json, details=details)
+    wanted = [
+        one
+        for one in outcome.card.trade_offs
+        if thresholds or (target_error if one.positive is None else target_recall or target_precision)
+    ]
+    show_fit(outcome, json, details=details, trade_offs=wanted)
 
 
 MOST_NAMED = 4
 """Classes that the first line names; the table below names all of them."""
 
 
-def show_fit(outcome: "FittedTable", json: bool, *, details: bool = False) -> None:
-    """The certificate, test-set bounds of other models on the same rows, and where the model is."""
+def show_fit(
+    outcome: "FittedTable", json: bool, *, details: bool = False, trade_offs: "Sequence[TradeOff]" = ()
+) -> None:
+    """The certificate, what other thresholds reach, test-set bounds of other models, and where the model is."""
     from abnet.utils.wording import number_of
 
     if json:
@@ -129,6 +148,8 @@ def show_fit(outcome: "FittedTable", json: bool, *, details: bool = False) -> No
     if recipe:
         console.paragraph(f"Recipe: {recipe}.")
     print(outcome.promise(details=details), end="\n\n")
+    for one in trade_offs:
+        print(one, end="\n\n")
     comparison(outcome.certificate, outcome.rivals)
     print(f"Model written to {outcome.output} ({console.file_size(outcome.size)}{console.replaced(outcome.replaced)}).")
     print(f"Predict with:  abnet predict {outcome.output} NEW_TABLE")

@@ -19,11 +19,15 @@ DEFAULTS = options.defaults("certificates.monitor_table:monitor")
 def monitor(
     model: options.Model,
     table: Annotated[
-        Path, typer.Argument(metavar="LABELLED", readable=False, help="New rows in their order, with their labels.")
+        Path,
+        typer.Argument(metavar="TABLE", readable=False, help="New rows in their order; labelled, unless --inputs."),
     ],
     state: Annotated[
-        Path, typer.Option(metavar="FILE", help="File that keeps the state between calls; created if missing.")
-    ],
+        Path | None, typer.Option(metavar="FILE", help="File that keeps the state between calls; created if missing.")
+    ] = None,
+    inputs: Annotated[
+        bool, options.flag("--inputs", "Only compare the columns with the training rows: no labels, no state.")
+    ] = False,
     alpha: Annotated[
         float | None,
         typer.Option(metavar="NUMBER", show_default="0.01", help="Maximum probability of ever raising a false alarm."),
@@ -50,6 +54,7 @@ def monitor(
     allow_repeat: Annotated[bool, options.flag("--allow-repeat", "Count a table that was given before.")] = DEFAULTS[
         "allow_repeat"
     ],
+    allow_shift: options.AllowShift = False,
     picture: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the evidence over the rows of this table (PNG or SVG).")
     ] = DEFAULTS["picture"],
@@ -60,16 +65,24 @@ def monitor(
     Give each labelled row once, in order, in as many calls as you like. A table
     that was given before is refused (exit code 1), and so are rows that the model
     was fitted on. Exit code 0: no alarm; 3: alarm. The state is replaced in one
-    step, so a job that is killed leaves the old state or the new one.
+    step, so a job that is killed leaves the old state or the new one. With
+    --inputs, the columns are compared with the training rows instead, and no
+    labels are needed.
 
     abnet monitor model.abnet monday.csv --state watch.json
     abnet monitor model.abnet tuesday.csv --state watch.json --picture e.png
     abnet monitor model.abnet monday.csv --state found.json --recall certified
     abnet monitor model.abnet monday.csv --state found.json --recall 0.9 \\
         --positive-class ill
+    abnet monitor model.abnet unlabelled.csv --inputs
     """
     from abnet.cli.outputs import check_output
 
+    if inputs:
+        _watch_inputs(model, table, alpha, json=json)
+        return
+    if state is None:
+        raise UsageError("name a file for the state with --state FILE, or compare only the columns with --inputs.")
     check_output(state, "JSON", inputs=(model, table), option="--state")
     if picture is not None:
         check_output(picture, "picture", inputs=(model, table, state), option="--picture")
@@ -77,10 +90,19 @@ def monitor(
         from abnet.certificates.monitor_table import monitor as watch
 
         made = watch(
-            model, table, state, error=error, recall=_rate("--recall", recall),
-            precision=_rate("--precision", precision), positive_class=positive_class, alpha=alpha, truth=truth,
-            picture=picture, allow_repeat=allow_repeat,
-        )  # fmt: skip
+            model,
+            table,
+            state,
+            error=error,
+            recall=_rate("--recall", recall),
+            precision=_rate("--precision", precision),
+            positive_class=positive_class,
+            alpha=alpha,
+            truth=truth,
+            picture=picture,
+            allow_repeat=allow_repeat,
+            allow_shift=allow_shift,
+        )
     console.say_all(made.notes)
     if json:
         console.as_json({**made.to_dict(), "notes": console.said()})
@@ -98,3 +120,16 @@ def _rate(option: str, text: str | None) -> Any:
         return float(text)
     except ValueError as error:
         raise UsageError(f"{option} takes a rate such as 0.9, or 'certified'; got {text!r}.") from error
+
+
+def _watch_inputs(model: Path, table: Path, alpha: float | None, *, json: bool) -> None:
+    with console.bar("Starting", quiet=json):
+        from abnet.certificates.check_inputs import ALPHA, check_inputs
+
+        made = check_inputs(model, table, alpha=ALPHA if alpha is None else alpha)
+    if json:
+        console.as_json(made.to_dict())
+    else:
+        print(made.describe())
+    if made.alarm:
+        raise typer.Exit(ALARM)

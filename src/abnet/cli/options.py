@@ -84,6 +84,9 @@ Truth = Annotated[
 Overwrite = Annotated[
     bool, flag("--overwrite", "Replace the output file even if it is of another kind (never an input).")
 ]
+AllowShift = Annotated[
+    bool, flag("--allow-shift", "Accept a numeric column that is far outside its training range in most rows.")
+]
 Quiet = Annotated[bool, flag("--quiet -q", "Show no progress.")]
 AsJSON = Annotated[bool, flag("--json", "Print one JSON object instead of text.")]
 Details = Annotated[bool, flag("--details", "Also print the bound on the Gibbs risk and where it comes from.")]
@@ -387,7 +390,7 @@ _HOMES = {
     **dict.fromkeys((*PARAMETERS, *GOALS, "positive_class", "max_categories", "decimal", *COLUMNS), "abnet fit"),
     **dict.fromkeys(("missing_label", "bins"), "abnet fit"),
     **{"max_learn_rows": "abnet fit", "unseen": "abnet predict", "on_error": "abnet predict"},
-    **{"allow_training_rows": "abnet certify", "allow_repeat": "abnet monitor"},
+    **{"allow_shift": "abnet predict", "allow_training_rows": "abnet certify", "allow_repeat": "abnet monitor"},
     **dict.fromkeys(("data_dir", "download"), "abnet data"),
 }
 """Parameters that are options of some command, and the command to name where the one at work lacks them."""

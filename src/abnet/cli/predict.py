@@ -46,6 +46,7 @@ def predict(
         list[str] | None,
         typer.Option(metavar="COLUMN", help="Column to pass through, such as an id; repeatable. 'all' keeps all."),
     ] = None,
+    allow_shift: options.AllowShift = False,
     overwrite: options.Overwrite = False,
     quiet: options.Quiet = False,
     json: Annotated[
@@ -57,7 +58,9 @@ def predict(
     Columns are found by name; their order does not matter, and other columns are
     ignored. A model that was fitted with a target or costs applies its certified
     threshold; where it abstains, the prediction is empty. Files larger than memory
-    are streamed, and the output file appears when it is complete.
+    are streamed, and the output file appears when it is complete. A table with a
+    numeric column far outside its training range in most rows, as in another
+    unit, is refused (exit code 1).
 
     abnet predict model.abnet new.csv
     abnet predict model.abnet new.csv --proba --output predictions.csv
@@ -74,7 +77,7 @@ def predict(
         check_output(output, "CSV", inputs=(model, table), overwrite=overwrite)
     wanted: dict[str, Any] = {
         "proba": proba, "keep": tuple(keep or ()), "unseen": unseen, "on_error": on_error,
-        "vote": vote, "form": "json" if json and output is None else "csv",
+        "allow_shift": allow_shift, "vote": vote, "form": "json" if json and output is None else "csv",
     }  # fmt: skip
     with console.bar(f"Predicting {table.name}", quiet=quiet or output is None) as progress:
         made = predict_table(model, table, console.data_stream() if output is None else output, progress=progress,

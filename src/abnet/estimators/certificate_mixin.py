@@ -15,6 +15,7 @@ from abnet.certificates.grouped_rows import check_groups
 from abnet.certificates.held import Held
 from abnet.certificates.split import RandomState, bet_keys, drawn_seed, row_hashes, row_order
 from abnet.certificates.statement import Estimate
+from abnet.certificates.trade_off import TradeOff, trade_off
 from abnet.certificates.training_rows import estimate_error, filter_of, refuse_fitted
 from abnet.estimators.fit import Fitted, fit
 from abnet.estimators.posterior_losses import losses_on_test_set
@@ -207,6 +208,23 @@ class CertificateMixin(PredictionMixin):
             by=None if by is None else np.asarray(by), allow_training_rows=allow_training_rows,
             order_seed=drawn_seed(random_state), paths=Streams.of(self.seed_).certify,
         )  # fmt: skip
+
+    def trade_off(self, positive: Any = None) -> TradeOff:
+        """What thresholds reach, estimated on training rows (`held_`).
+
+        The held-out rows are not used, so a target may be chosen from this table alone, and then certified by a fit
+        with `decision`.
+
+        Parameters
+        ----------
+        positive : label, optional
+            One of two classes: the recall, the precision and the share of rows predicted as this class, for thresholds
+            on its score. By default, the share of rows answered and the error among them, for abstaining.
+        """
+        check_is_fitted(self, "model_")
+        if not hasattr(self, "held_"):
+            raise ValueError("there are no validation rows from which thresholds could be estimated.")
+        return trade_off(self.held_, self.model_.labels.names, positive)
 
     def draw_network(self) -> Model:
         """One deterministic network drawn from the posterior, with its own certificate.

@@ -275,7 +275,7 @@ class Comparison:
 
 def _notes(preparation: Any, X: Any) -> tuple[Note, ...]:
     """Notes of a fitted preparation, and notes about cells of all rows that it cannot read."""
-    _, reports = preparation.map_.read(X)
+    reports = preparation.map_.read(X).unseen
     return (*preparation.notes_, *(report.note for report in reports))
 
 

@@ -12,7 +12,9 @@ from abnet import __version__
 from abnet.certificates.decision import ARGMAX, Decision
 from abnet.certificates.fingerprint import background_rows
 from abnet.certificates.fitted_rows import MOST_ROWS, RowFilter, kept_rows, row_filter
+from abnet.certificates.goals import TargetPrecision, TargetRecall
 from abnet.certificates.statement import Estimate
+from abnet.certificates.trade_off import trade_offs
 from abnet.model.card import Card, Curve
 from abnet.training.labelled_rows import marks_of
 from abnet.training.learned import Learned, PreparedRows
@@ -50,6 +52,7 @@ def card_of(
         Whether there is a certificate.
     """
     recipe, features = learned.recipe, rows.features
+    positive = settings.goal.positive if isinstance(settings.goal, TargetRecall | TargetPrecision) else None
     # Bound rows may certify the model again if nothing was learned from them or chosen with them: no posterior, no
     # model among several, and no decision.
     untouched = settings.frozen and certified and settings.n_candidates == 1 and decision == ARGMAX
@@ -70,8 +73,10 @@ def card_of(
         n_training_groups=None if rows.groups is None else len(np.unique(rows.groups)),
         data_fingerprint=fingerprint,
         row_filter=_filter_of(rows, rows.n_first if untouched else len(rows.codes)),
+        training_inputs=features.training,
         background=background_rows(features.first if rows.n_first else features.base),
         bound_estimate=None if estimate is None else estimate.value,
+        trade_offs=() if rows.groups is not None else trade_offs(learned.held, rows.labels.names, positive),
     )
 
 

@@ -11,6 +11,7 @@ from abnet.certificates.certify import Terms
 from abnet.certificates.decision import ARGMAX, Decision
 from abnet.certificates.goals import Costs, Goal, TargetPrecision, TargetRecall, meet
 from abnet.certificates.held import Held
+from abnet.certificates.rule_rates import extreme
 from abnet.certificates.statement import Statement
 from abnet.model.calibration import Calibration
 from abnet.tables.labels import winners
@@ -95,6 +96,14 @@ def decide(
         warnings.warn(
             f"{goal} could not be certified and is not promised. Predictions are the most likely class instead (the "
             "plain vote). The certificate says what was counted, and how many held-out rows would be needed.",
+            stacklevel=5,
+        )
+    # The classes are equals for costs: leaving out one of them may be what is cheapest.
+    warning = None if isinstance(goal, Costs) else extreme(made)
+    if warning is not None:
+        warnings.warn(
+            f"{goal} is certified, but at a price. {warning} The table of thresholds, which is estimated on training "
+            "rows, shows what other targets would cost.",
             stacklevel=5,
         )
     return (ARGMAX if decision is None else decision), made

@@ -102,7 +102,7 @@ def count_rows(
         start += frame.height
         labels = label_codes(table, target, classes)
         # Codes are not written out: the network looks them up, and other models use only the features.
-        prepared, reports = model.preparation.read(table, model.feature_names)
+        prepared, reports, _ = model.preparation.read(table, model.feature_names)
         stream.add(prepared.features if isinstance(prepared, CodedRows) else prepared, labels)
         rows, codes = prepared[counted], labels[counted]
         found.unseen = merge([*found.unseen, *reports])

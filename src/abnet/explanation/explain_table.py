@@ -14,9 +14,10 @@ from abnet.explanation.background import ExplanationPlan, column_layout
 from abnet.explanation.model_explanation import ModelExplanation, explain_model_inputs
 from abnet.explanation.row_explanation import Explanation, explain_inputs, row_cells
 from abnet.model.model import Model
-from abnet.model.table_rows import ModelOrPath, as_model, prepared, whole_table
+from abnet.model.table_rows import InputWatch, ModelOrPath, as_model, prepared, whole_table
 from abnet.tables.frames import as_table
 from abnet.tables.named_columns import label_text
+from abnet.tables.preparation.input_check import refuse_shift, shift_notes
 from abnet.tables.target import true_labels
 from abnet.utils.atomic import atomic_path
 from abnet.utils.errors import Parameter, ParameterError
@@ -140,6 +141,7 @@ def explain_table(
         raise ParameterError(
             "{} draws each row by itself, at most {}; you named {:,}.", Parameter("plots"), MOST_DRAWN, len(chosen)
         )
+    notes += _shifts(loaded, _some(frame, MODEL_ROWS, seed))
     usual = _usual(loaded, frame, background, seed, notes)
     whole, explained = None, None
     if chosen is None:
@@ -198,9 +200,18 @@ def _some(frame: "polars.DataFrame", most: int, seed: int) -> "polars.DataFrame"
 
 
 def _inputs(loaded: Model, frame: "polars.DataFrame", notes: list[str]) -> Any:
-    inputs, unseen = prepared(loaded, as_table(frame))
-    notes += map(str, unseen)
-    return inputs
+    read = prepared(loaded, as_table(frame))
+    notes += map(str, read.unseen)
+    return read.inputs
+
+
+def _shifts(loaded: Model, frame: "polars.DataFrame") -> list[str]:
+    """Notes on columns that differ from the training rows; an error for one that cannot be read."""
+    read, watch = prepared(loaded, as_table(frame)), InputWatch(loaded)
+    watch.add(read)
+    checks = watch.check(read.unseen)
+    refuse_shift(checks, allow_shift=True)
+    return list(map(str, shift_notes(checks)))
 
 
 def _whole(

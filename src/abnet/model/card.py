@@ -7,6 +7,8 @@ from typing import Any
 import msgspec
 
 from abnet.certificates.fitted_rows import RowFilter
+from abnet.certificates.trade_off import TradeOff
+from abnet.tables.preparation.training_inputs import TrainingInputs
 
 __all__ = ["Card", "Curve", "Rival"]
 
@@ -84,11 +86,15 @@ class Card(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         Of the prepared rows with their labels.
     row_filter : RowFilter
         Filter to recognise training rows.
+    training_inputs : TrainingInputs
+        The range of every column in the training rows, to tell whether new rows look like them.
     background : tuple of tuples of float
         Some prepared rows of the first part, as background for explanations.
     bound_estimate : float
         The Gibbs bound if it is only an estimate.
     rivals : tuple of Rival
+    trade_offs : tuple of TradeOff
+        What thresholds reach on held rows of the first part.
     """
 
     estimator: str | None = None
@@ -113,9 +119,11 @@ class Card(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     n_unlabelled_rows: int | None = None
     data_fingerprint: str | None = None
     row_filter: RowFilter | None = None
+    training_inputs: TrainingInputs | None = None
     background: tuple[tuple[int | float, ...], ...] = ()
     bound_estimate: float | None = None
     rivals: tuple[Rival, ...] = ()
+    trade_offs: tuple[TradeOff, ...] = ()
 
     def __post_init__(self) -> None:
         if any(not a < b for a, b in pairwise((*self.cuts, math.inf))):

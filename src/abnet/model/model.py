@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 __all__ = ["FittedClassifier", "Model", "model_of"]
 
 
+LEAST_CHECKED = 30
+"""Fewer rows may differ from the training rows by chance, and should be answered fast."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Model:
     """A fitted classifier that predicts without JAX.
@@ -107,9 +111,19 @@ class Model:
     def features(self, X: Any) -> Inputs:
         """The network's inputs for input rows; codes are not written out.
 
-        Rows may be an array, a frame, a dict of columns, a dict (one row) or a list of dicts.
+        Rows may be an array, a frame, a dict of columns, a dict (one row) or a list of dicts. Columns that
+        clearly differ from the training rows raise an `InputShiftWarning` if there are at least 30 rows.
         """
-        return self.preparation.inputs(self.in_order(self.from_dicts(X)))
+        rows = self.in_order(self.from_dicts(X))
+        training = self.card.training_inputs
+        n_rows = rows.shape[0] if hasattr(rows, "shape") else len(rows)
+        if training is None or n_rows < LEAST_CHECKED:
+            return self.preparation.inputs(rows)
+        from abnet.tables.preparation.input_check import warn_of_shift
+
+        inputs, columns = self.preparation.observed(rows)
+        warn_of_shift(training, self.preparation.columns, columns)
+        return inputs
 
     def from_dicts(self, X: Any) -> Any:
         """Convert rows that are dicts to columns by name, or to an array; anything else is unchanged."""

@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from abnet.certificates.decision import ARGMAX, Decision
 from abnet.model.model import Model
 from abnet.model.predictors.kinds import kind_of
-from abnet.model.table_rows import ModelOrPath, as_model, frames_of, prepared, unused_columns
+from abnet.model.table_rows import InputWatch, ModelOrPath, as_model, frames_of, prepared, unused_columns
 from abnet.tables.cells import TableError, listed
 from abnet.tables.frames import Table, as_table
 from abnet.tables.named_columns import check_named
+from abnet.tables.notes import Note, note_records
+from abnet.tables.preparation.input_check import refuse_shift, shift_notes
 from abnet.tables.unseen import Unseen, merge, refuse_unseen
 from abnet.utils.atomic import atomic_path
 from abnet.utils.errors import Parameter, ParameterError
@@ -54,6 +56,8 @@ class PredictedTable:
         Values that do not occur in the training rows.
     ignored_columns, empty_columns : tuple of str
         Columns that the model does not use; columns that it uses but that have no value in any row.
+    shifted : tuple of Note
+        Notes on columns that clearly differ from the training rows.
     notes : tuple of str
         Notes about the table for the user.
     output : str or None
@@ -70,6 +74,7 @@ class PredictedTable:
     unseen: tuple[Unseen, ...]
     ignored_columns: tuple[str, ...]
     empty_columns: tuple[str, ...]
+    shifted: tuple[Note, ...]
     notes: tuple[str, ...]
     output: str | None = None
     replaced: bool = False
@@ -82,6 +87,7 @@ class PredictedTable:
         return {
             "output": self.output, "replaced": self.replaced, "n_rows": self.n_rows, "counts": self.counts,
             "unseen": unseen, "unreadable_dates": unreadable, "ignored_columns": list(self.ignored_columns),
+            "shifted": note_records(self.shifted),
             "skipped": [{"row": skipped.row, "reason": skipped.reason} for skipped in self.skipped],
         }  # fmt: skip
 
@@ -96,6 +102,7 @@ def predict_table(
     vote: bool = False,
     unseen: Literal["warn", "error"] = "warn",
     on_error: Literal["stop", "skip"] = "stop",
+    allow_shift: bool = True,
     form: Literal["csv", "json"] = "csv",
     progress: Callable[[float], None] | None = None,
 ) -> PredictedTable:
@@ -124,6 +131,9 @@ def predict_table(
     on_error : {"stop", "skip"}
         What to do with a row that cannot be read: raise an error, or leave its prediction empty and list it in
         ``skipped``.
+    allow_shift : bool
+        Whether to predict a table in which most values of a numeric column are far outside the training range, with a
+        note. If not, it is refused. A column in which no cell can be read is always refused.
     form : {"csv", "json"}
         CSV, or one JSON object per row.
     progress : callable, optional
@@ -152,7 +162,15 @@ def predict_table(
         )
     if isinstance(keep, str):
         keep = (keep,)
-    job = _Job(loaded, proba, tuple(keep), ARGMAX if vote else loaded.decision, unseen == "error", on_error == "skip")
+    job = _Job(
+        loaded,
+        proba,
+        tuple(keep),
+        ARGMAX if vote else loaded.decision,
+        unseen == "error",
+        on_error == "skip",
+        allow_shift,
+    )
     if output is None:
         import polars as pl
 
@@ -182,14 +200,17 @@ class _Job:
     decision: Decision
     refuses_unseen: bool
     skips: bool
+    allow_shift: bool
     n_rows: int = 0
     tally: NDArray[np.intp] = field(init=False)
     skipped: list[SkippedRow] = field(default_factory=list)
     unseen: list[Unseen] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)
     empty: list[str] = field(default_factory=list)
+    watch: InputWatch = field(init=False)
 
     def __post_init__(self) -> None:
+        self.watch = InputWatch(self.model)
         self.tally = np.zeros(self.model.n_classes + 1, np.intp)
 
     def run(self, table: Any, write: Writer, progress: Callable[[float], None] | None) -> None:
@@ -202,6 +223,7 @@ class _Job:
             self.empty = self._empty_columns(frame)
             kept = _kept(batch, self.keep)
             scored = self._scored(batch, self.n_rows)
+            refuse_shift(self.watch.check(self.unseen), allow_shift=self.allow_shift)
             codes = np.full(batch.height, self.model.n_classes, np.intp)
             shares = np.full((batch.height, self.model.n_classes), np.nan) if self.proba else None
             for rows, own, probabilities in scored:
@@ -231,9 +253,9 @@ class _Job:
         """Answers to spans of rows; a span with a row that cannot be read is halved until that row is alone."""
         frame = as_table(batch, before=before)
         try:
-            rows, reports = prepared(self.model, frame)
+            read = prepared(self.model, frame)
             if self.refuses_unseen:
-                refuse_unseen(frame, reports)
+                refuse_unseen(frame, read.unseen)
         except TableError as error:
             if not self.skips or _lacks_columns(self.model, batch):
                 raise
@@ -243,8 +265,9 @@ class _Job:
             half = batch.height // 2
             first = self._scored(batch.slice(0, half), before, start)
             return first + self._scored(batch.slice(half), before + half, start + half)
-        self.unseen = merge([*self.unseen, *reports])
-        codes, shares = self._answers(rows)
+        self.unseen = merge([*self.unseen, *read.unseen])
+        self.watch.add(read)
+        codes, shares = self._answers(read.inputs)
         return [(slice(start, start + batch.height), codes, shares)]
 
     def _answers(self, rows: Any) -> tuple[NDArray[np.intp], NDArray[np.float64] | None]:
@@ -264,13 +287,14 @@ class _Job:
             {"(skipped)": len(self.skipped)} if self.skipped else {}
         )
         empty = tuple(self.empty) if self.n_rows >= FEW else ()
+        shifted = tuple(shift_notes(self.watch.check(self.unseen)))
         return PredictedTable(
-            self.n_rows, named, tuple(self.skipped), tuple(self.unseen), tuple(self.ignored), empty,
-            tuple(self._notes(empty)), **more,
+            self.n_rows, named, tuple(self.skipped), tuple(self.unseen), tuple(self.ignored), empty, shifted,
+            tuple(self._notes(empty, shifted)), **more,
         )  # fmt: skip
 
-    def _notes(self, empty: tuple[str, ...]) -> list[str]:
-        notes = list(map(str, self.unseen))
+    def _notes(self, empty: tuple[str, ...], shifted: tuple[Note, ...]) -> list[str]:
+        notes = [*map(str, shifted), *map(str, self.unseen)]
         if self.ignored:
             columns = "column" if len(self.ignored) == 1 else "columns"
             notes.append(f"the model does not use the {columns} {listed(self.ignored)}")

@@ -1,21 +1,22 @@
 """Read the rows of a table for a model: batches of any table, prepared, and values that are new to the model."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from abnet.model.file import load
 from abnet.model.model import FittedClassifier, Model, model_of
 from abnet.tables.caller_rows import is_frame
 from abnet.tables.frames import Table
+from abnet.tables.preparation.input_check import ColumnCheck, InputTally
+from abnet.tables.preparation.preparation import Read
 from abnet.tables.reading import alike, as_polars, batches
 from abnet.tables.unseen import Unseen
-from abnet.utils.coded_rows import Inputs
 
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["ModelOrPath", "ROWS", "as_model", "frames_of", "prepared", "unused_columns", "whole_table"]
+__all__ = ["InputWatch", "ModelOrPath", "ROWS", "as_model", "frames_of", "prepared", "unused_columns", "whole_table"]
 
 ROWS = 50_000
 """Rows that are worked on at a time."""
@@ -73,9 +74,32 @@ def whole_table(table: Any) -> "polars.DataFrame":
     return pl.concat(list(frames_of(table)), rechunk=True)
 
 
-def prepared(model: Model, frame: Table) -> tuple[Inputs, list[Unseen]]:
+def prepared(model: Model, frame: Table) -> Read:
     """Inputs of the network for every row, without writing out codes, and values that do not occur in training."""
     return model.preparation.read(frame, model.feature_names)
+
+
+class InputWatch:
+    """Compares the columns of a table with the training rows, batch by batch.
+
+    Parameters
+    ----------
+    model : Model
+        One that stores nothing about its training rows is not watched.
+    """
+
+    def __init__(self, model: Model) -> None:
+        training = model.card.training_inputs
+        self._tally = None if training is None else InputTally(training, model.preparation.columns)
+
+    def add(self, read: Read) -> None:
+        """Count further rows."""
+        if self._tally is not None:
+            self._tally.add(read.columns)
+
+    def check(self, unseen: Sequence[Unseen]) -> list[ColumnCheck]:
+        """The comparison of every column so far; empty if nothing is known about the columns."""
+        return [] if self._tally is None else self._tally.check(unseen)
 
 
 def unused_columns(model: Model, frame: Table) -> list[str]:

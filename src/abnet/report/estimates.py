@@ -8,6 +8,7 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
+from abnet.certificates.trade_off import TradeOff
 from abnet.model.model import Model
 from abnet.report.markup import drawn, rendered, short, table
 from abnet.report.measures import RowMeasures
@@ -23,8 +24,9 @@ MOST_CLASSES = 12
 
 def estimates_section(model: Model, m: RowMeasures | None) -> Markup:
     """What the given rows say: error, probabilities and confusion."""
+    thresholds = [_thresholds(one) for one in model.card.trade_offs]
     if m is None:
-        return rendered("estimates.html", measured=False)
+        return rendered("estimates.html", measured=False, thresholds=thresholds)
     answered = model.decision.kind == "abstain"
     figures = {"error rate" + " among answered rows" * answered: percent(m.error)}
     figures["95% limits"] = f"{percent(m.low)} to {percent(m.high)}"
@@ -36,10 +38,17 @@ def estimates_section(model: Model, m: RowMeasures | None) -> Markup:
     if m.calibration_error is not None:
         figures["calibration error"] = percent(m.calibration_error)
     return rendered(
-        "estimates.html", measured=True, warning=fitted_warning(m), remarks=" ".join(_remarks(model, m)),
+        "estimates.html", measured=True, thresholds=thresholds, warning=fitted_warning(m),
+        remarks=" ".join(_remarks(model, m)),
         figures=table(list(figures), [list(figures.values())], caption="On the rows given", left=0),
         reliability=_reliability(model, m), risk=_risk(m), confusion=_confusion(model, m),
     )  # fmt: skip
+
+
+def _thresholds(one: TradeOff) -> dict[str, Any]:
+    """A table of thresholds with what they reach on training rows, and where its figures come from."""
+    head, *lines = one.table()
+    return {"table": table(head, lines, caption=f"Thresholds for {short(one.title)}", left=0), "note": one.note}
 
 
 def _remarks(model: Model, m: RowMeasures) -> list[str]:

@@ -145,7 +145,7 @@ def _gathered(
         frame = as_table(batch, before=before)
         before += frame.n_rows
         labels = _codes(frame, target, known, loaded.card.cuts)
-        rows, reports = prepared(loaded, frame)
+        rows, reports, _ = prepared(loaded, frame)
         unseen = merge([*unseen, *reports])
         here = labels > _UNLABELLED
         unlabelled += int((~here).sum())

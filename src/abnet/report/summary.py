@@ -9,13 +9,14 @@ import numpy as np
 from markupsafe import Markup
 
 from abnet.certificates.certificate import Certificate
-from abnet.certificates.sentences import assumptions, balanced_words, sentence
+from abnet.certificates.rule_rates import OF_RULE, extreme
+from abnet.certificates.sentences import assumptions, balanced_words, rule_table, sentence
 from abnet.certificates.statement import Statement
 from abnet.explanation.model_explanation import ModelExplanation
 from abnet.explanation.row_explanation import amount
 from abnet.model.model import Model
 from abnet.report.estimates import fitted_warning
-from abnet.report.markup import rendered, short, with_code
+from abnet.report.markup import rendered, short, table, with_code
 from abnet.report.measures import RowMeasures
 from abnet.report.moves import direction_text
 from abnet.report.promise import Peer, better_peers, weak_classes
@@ -151,12 +152,16 @@ def _decision(model: Model) -> dict[str, Any] | None:
     if model.decision.kind == "argmax":
         return None
     c = model.certificate_
-    promises = [] if c is None else [with_code(sentence(s, c.facts)) for s in c.statements if _about_decision(s)]
-    return {"rule": _rule(model), "promises": promises}
+    if c is None:
+        return {"rule": _rule(model), "promises": [], "table": ""}
+    promises = [with_code(sentence(s, c.facts)) for s in c.statements if _about_decision(s)]
+    header, *lines = rule_table(c)
+    shown = table(header, lines, caption="What the rule reaches") if lines else ""
+    return {"rule": _rule(model), "promises": promises, "table": shown}
 
 
 def _about_decision(statement: Any) -> bool:
-    return "threshold" in statement.rule or statement.quantity == "coverage"
+    return ("threshold" in statement.rule and statement.of != OF_RULE) or statement.quantity == "coverage"
 
 
 def _rule(model: Model) -> str:
@@ -206,7 +211,7 @@ def _warnings(model: Model, peers: tuple[Peer, ...], measures: RowMeasures | Non
     c, plain = model.certificate_, _plain_vote(model)
     # Of a decision with a cut, the bounds of the plain vote by class say nothing about the answers.
     weak = _one_sided(model, measures) if model.decision.kind == "cut" else _weak(c, plain)
-    made = [*_not_met(model), *_useless(c), *_better(c, peers, plain), *weak]
+    made = [*_not_met(model), *_extreme(model), *_useless(c), *_better(c, peers, plain), *weak]
     if measures is not None and measures.were_fitted:
         made.append(fitted_warning(measures))
     return made
@@ -217,6 +222,13 @@ def _not_met(model: Model) -> list[str]:
     c = model.certificate_
     missed = [] if c is None else [s for s in c.statements if s.value is None and "threshold" in s.rule]
     return [f"{sentence(s, c.facts)} The model answers by its plain vote." for s in missed if c is not None]
+
+
+def _extreme(model: Model) -> list[str]:
+    """A certified target whose rule decides nearly all rows in the same way."""
+    c, goal = model.certificate_, _goal(model)
+    found = None if c is None or goal is None or goal.quantity == "cost" else extreme(c.statements)
+    return [] if found is None else [found]
 
 
 def _one_sided(model: Model, measures: RowMeasures | None) -> list[str]:

@@ -286,6 +286,18 @@ KINDS = {
         "column {columns}: {values} not seen in training; treated as an unknown category",
         "{n} columns have categories not seen in training, such as {example}, treated as unknown: {columns}",
     ),
+    "outside range": Kind(
+        "column",
+        "column {columns}: {count_of} of {total} values are outside the training range ({range}; here {here}){check}",
+    ),
+    "narrow range": Kind(
+        "column",
+        "column {columns}: all {total} values are in a small part of the training range ({range}; here {here}){check}",
+    ),
+    "more missing": Kind(
+        "column",
+        "column {columns}: {count_of} of {total} cells are missing or cannot be read; in training, {before} were",
+    ),
     "far cell": Kind(
         "cell",
         "column {columns}: {cells} {are} very far from all others ({shown}), so the column was scaled by the others "
@@ -404,6 +416,7 @@ def sentence(note: Note, spell: Spelling = str) -> str:
         "n": len(names),
         "columns": listed(names, most=5),
         "rows": number_of(rows, "row"),
+        "count_of": f"{rows:,}",
         "training": number_of(rows, "training row"),
         "value": note.example,
         "cells": number_of(rows, "cell"),

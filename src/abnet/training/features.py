@@ -17,8 +17,11 @@ from abnet.tables.cells import is_blank
 from abnet.tables.frames import Table, as_table
 from abnet.tables.notes import Note
 from abnet.tables.preparation import CodedMap, Preparation, as_preparation
+from abnet.tables.preparation.foreign import Foreign
 from abnet.tables.preparation.preparation import Unprepared
 from abnet.tables.preparation.scalers import StandardMap
+from abnet.tables.preparation.table_map import TableMap
+from abnet.tables.preparation.training_inputs import TrainingInputs
 from abnet.tables.preparation.transformers import (
     PlainNumbers,
     TablePreparation,
@@ -55,6 +58,8 @@ class Features:
         Thermometer codes that are added to the features.
     ids : mapping of str to int array (n_first,)
         Columns that were left out because they say which rows belong together: the number of each row's value.
+    training : TrainingInputs or None
+        The range of every column in the rows that the preparation was fitted on; None if the columns are unknown.
     """
 
     base: NDArray[np.float32]
@@ -63,6 +68,7 @@ class Features:
     transformer: Any = None
     coded: CodedMap | None = None
     ids: Mapping[str, Places] = field(default_factory=dict)
+    training: TrainingInputs | None = None
 
     @property
     def first(self) -> NDArray[np.float32]:
@@ -142,15 +148,18 @@ def prepare(
     if wanted is None:
         matrix = _finite(X)
         hint_at_scales(matrix)
-        return Features(ordered(matrix, order), len(parts[0]), Unprepared(matrix.shape[1]))
+        training = _training_inputs(Unprepared(matrix.shape[1]), rows, take_rows(X, fit_on))
+        return Features(ordered(matrix, order), len(parts[0]), Unprepared(matrix.shape[1]), training=training)
     if isinstance(preprocessor, str) and not is_frame(X):
         # In the precision of the given rows, as in prediction: rounding before scaling would change the features.
         X = check_size(dense(X))
     fresh = _fresh(wanted)
     if type(fresh) in (TablePreparation, PlainNumbers):  # a subclass may want the frame
         X = as_table(X).shared()
-    fitted, ids = _fitted(fresh, take_rows(X, fit_on), take_rows(marks, fit_on))
+    first = take_rows(X, fit_on)
+    fitted, ids = _fitted(fresh, first, take_rows(marks, fit_on))
     stored = as_preparation(fitted)
+    training = _training_inputs(stored, rows, first)
     if isinstance(X, Table):
         base = fitted.map_.transform(X, places=places_in(order))
     else:
@@ -161,7 +170,7 @@ def prepare(
     if stored.why_not_stored:
         stored = as_preparation(fitted, base.shape[1])
         warnings.warn(f"{stored.why_not_stored} Predictions work, but `save` will refuse this model.", stacklevel=5)
-    return Features(base, len(parts[0]), stored, fitted, ids=ids)
+    return Features(base, len(parts[0]), stored, fitted, ids=ids, training=training)
 
 
 def _fitted(fresh: Any, X: Any, marks: NDArray[np.float64]) -> tuple[Any, dict[str, Places]]:
@@ -173,6 +182,18 @@ def _fitted(fresh: Any, X: Any, marks: NDArray[np.float64]) -> tuple[Any, dict[s
             gaps = np.array([is_blank(value) for value in values])[codes]
             ids[note.columns[0]] = np.where(gaps, len(values) + np.arange(len(codes)), codes)
     return fitted, ids
+
+
+def _training_inputs(preparation: Preparation, rows: LabelledRows, first: Any) -> TrainingInputs | None:
+    """The range of every column in the rows that a preparation was fitted on."""
+    if isinstance(preparation, TableMap):
+        table = as_table(first)
+        names = [column.name for column in preparation.columns]
+        return TrainingInputs.of(names, (column.encoded(table)[0] for column in preparation.columns), table.n_rows)
+    if isinstance(preparation, Foreign) or hasattr(first, "tocsr"):
+        return None
+    X = np.asarray(first)
+    return TrainingInputs.of_array(rows.feature_names or [f"x{place}" for place in range(X.shape[1])], X)
 
 
 def transformer_for(rows: LabelledRows, preprocessor: Any, fit_on: Places | None, *, scaled: bool) -> Any:

@@ -66,9 +66,10 @@ def test_inputs_codes_and_tables_are_the_same_features(name: str) -> None:
     expected = dense(preparation.transform(rows))
     np.testing.assert_array_equal(dense(preparation.inputs(rows)), expected)
     np.testing.assert_array_equal(dense(preparation.with_codes(preparation.base.transform(rows))), expected)
-    read, reports = preparation.read(as_table(FRAME.select("c", "a", pl.lit(1).alias("more"), "b")), NAMES)
+    read, reports, columns = preparation.read(as_table(FRAME.select("c", "a", pl.lit(1).alias("more"), "b")), NAMES)
     np.testing.assert_array_equal(dense(read), expected)
     assert reports == []
+    assert {column.n_rows for column in columns} <= {FRAME.height}
     assert isinstance(read, CodedRows) == bool(preparation.codes)
 
 

@@ -281,7 +281,7 @@ def test_an_unseen_category_is_zero_everywhere_with_a_warning() -> None:
         "column 't': 'c' (2 rows) not seen in training; treated as an unknown category",
         "column 'f': 1 cell is neither true nor false ('perhaps') and counts as missing",
     ]
-    features_, reports = preparation.map_.read(new)
+    features_, reports, _ = preparation.map_.read(new)
     assert np.array_equal(features_, X)
     assert [(report.column, report.rows) for report in reports] == [("t", {"c": 2}), ("f", {"perhaps": 1})]
 

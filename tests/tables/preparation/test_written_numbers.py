@@ -228,7 +228,7 @@ def test_a_number_of_another_form_is_missing_and_reported(values: list[str], cel
     preparation = TablePreparation().fit({"c": values})
     gap = preparation.transform({"c": [values[0], ""]})
     for frame in ({"c": [values[0], cell]}, pl.DataFrame({"c": [values[0], cell]})):
-        found, (report,) = preparation.map_.read(frame)
+        found, (report,), _ = preparation.map_.read(frame)
         assert np.array_equal(found, gap)
         assert report.rows == {cell: 1}
         with pytest.raises(TableError, match=f"column 'c', data row 2: '{cell}'"):

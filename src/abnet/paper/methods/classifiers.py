@@ -91,7 +91,7 @@ class BaselineClassifier(PredictionMixin):
         state, learner = self._train(sizes, given, len(watched), init_rng, train_rng)
         card = Card(
             estimator=type(self).__name__, sizes=sizes, n_training_rows=len(marks),
-            row_filter=row_filter(features.base, marks),
+            row_filter=row_filter(features.base, marks), training_inputs=features.training,
         )  # fmt: skip
         predictor = self._deploy(learner, state)
         return Model(predictor, rows.labels, features.preparation, rows.feature_names, card=card)

@@ -36,7 +36,7 @@ class BooleanColumn(Column, frozen=True, tag="boolean"):
         signs = np.array([0 if truth is None else 2 * truth - 1 for truth in found], np.float32)
         lookup = np.column_stack([signs] + [signs == 0] * self.indicator).astype(np.float32)
         strange = [truth is None and not is_missing(value) for truth, value in zip(found, distinct.values, strict=True)]
-        return Encoded.looked_up(lookup, distinct), counted(distinct, strange)
+        return Encoded.looked_up(lookup, distinct, (signs == 0).tolist()), counted(distinct, strange)
 
 
 _TRUTHS = set(TRUTH) - {"0", "1"}  # these beside words are categories

@@ -76,6 +76,10 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field=
         """Features of every row, and what the column has no place for."""
         return written_out(self.encoded(table))
 
+    def shown(self, value: float) -> str:
+        """One of the numbers behind the features, for a reader."""
+        return f"{value:.5g}"
+
     def raw(self, table: Table) -> NDArray[np.float64] | None:
         """The numbers behind the features, NaN where missing; None where there are none."""
         return None
@@ -93,18 +97,27 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field=
 class Encoded(NamedTuple):
     """The features of a column, computed where they are wanted: written out they are larger than what they come from.
 
-    `block` gives those of some rows, (rows, width).
+    `block` gives those of some rows, (rows, width). `n_missing` rows have no value that can be read; `numbers` are the
+    values of a column of numbers or dates, NaN where missing.
     """
 
     n_rows: int
     width: int
     block: Callable[[slice], NDArray[Any]]
+    n_missing: int = 0
+    numbers: NDArray[np.float64] | None = None
 
     @staticmethod
-    def looked_up(lookup: Features, distinct: Distinct) -> "Encoded":
-        """A row of a table for each distinct value."""
+    def looked_up(lookup: Features, distinct: Distinct, absent: Sequence[bool]) -> "Encoded":
+        """A row of a table for each distinct value; `absent` says which values cannot be read or are missing."""
         codes = distinct.codes
-        return Encoded(len(codes), lookup.shape[1], lambda rows: np.take(lookup, codes[rows], axis=0))
+        n_missing = sum(count for count, gap in zip(distinct.counts(), absent, strict=True) if gap)
+        return Encoded(len(codes), lookup.shape[1], lambda rows: np.take(lookup, codes[rows], axis=0), n_missing)
+
+    @staticmethod
+    def of_numbers(x: NDArray[np.float64]) -> "Encoded":
+        """Numbers that are their own feature."""
+        return Encoded(len(x), 1, lambda rows: x[rows, None], int(np.count_nonzero(np.isnan(x))), x)
 
 
 def written_out(found: tuple[Encoded, UnseenRows]) -> tuple[Features, UnseenRows]:

@@ -78,6 +78,10 @@ class DateColumn(Column, frozen=True, tag="date"):
         """The kind in words."""
         return f"{self.kind} ({self.written or self.order})"
 
+    def shown(self, value: float) -> str:
+        """The day."""
+        return str(np.datetime64(int(np.floor(value)), "D"))
+
     def raw(self, table: Table) -> NDArray[np.float64]:
         """Days since 1970-01-01, NaN where missing."""
         return days(table.cells(self.name), self.order).x
@@ -85,7 +89,9 @@ class DateColumn(Column, frozen=True, tag="date"):
     def encoded(self, table: Table) -> tuple[Encoded, UnseenRows]:
         """Anything but a date or a missing value is reported, and counts as missing."""
         t, strange = days(table.cells(self.name), self.order)
-        return Encoded(len(t), len(self.features), lambda rows: np.column_stack(self._features(t[rows]))), strange
+        n_missing = int(np.count_nonzero(np.isnan(t)))
+        width = len(self.features)
+        return Encoded(len(t), width, lambda rows: np.column_stack(self._features(t[rows])), n_missing, t), strange
 
     def _features(self, t: NDArray[np.float64]) -> list[NDArray[Any]]:
         value = [] if self.scale is None else [scaled(t, self.fill, self.mean, self.scale)]

@@ -126,6 +126,10 @@ class NumericColumn(Column, frozen=True, tag="numeric"):
         """How cells have to be written."""
         return "a number" if self.form.plain else f"a number written as {self.form.example}"
 
+    def shown(self, value: float) -> str:
+        """The number, with the offset of the form."""
+        return f"{value + self.form.offset:.5g}"
+
     def raw(self, table: Table) -> NDArray[np.float64]:
         """The numbers themselves, NaN where missing."""
         return read_numbers(table.cells(self.name), self.form).x
@@ -134,7 +138,9 @@ class NumericColumn(Column, frozen=True, tag="numeric"):
         """Anything but a number or a missing value is reported, and counts as missing."""
         cells = table.cells(self.name)
         x, strange = read_numbers(cells, self.form)
-        features = Encoded(len(x), len(self.features), lambda rows: np.column_stack(self._features(x[rows])))
+        n_missing = int(np.count_nonzero(np.isnan(x)))
+        width = len(self.features)
+        features = Encoded(len(x), width, lambda rows: np.column_stack(self._features(x[rows])), n_missing, x)
         return features, unreadable(cells, strange)
 
     def _features(self, x: NDArray[np.float64]) -> list[NDArray[Any]]:

@@ -58,7 +58,8 @@ class TextColumn(Column, frozen=True, tag="text"):
         strange = [
             self.rare is not None and not is_blank(value) and to_text(value) not in known for value in distinct.values
         ]
-        return Encoded.looked_up(lookup, distinct), counted(distinct, strange)
+        blank = list(map(is_blank, distinct.values))
+        return Encoded.looked_up(lookup, distinct, blank), counted(distinct, strange)
 
 
 _RARE_LISTED = 1000  # beyond, a model file would carry a whole column of names or addresses

@@ -79,7 +79,7 @@ class WordsColumn(Column, frozen=True, tag="words"):
                 lookup[row, len(self.words) :] = 1
             else:
                 lookup[row, [places[word] for word in words_of(to_text(value)) if word in places]] = 1
-        return Encoded.looked_up(lookup, distinct), {}
+        return Encoded.looked_up(lookup, distinct, list(map(is_blank, distinct.values))), {}
 
 
 BUCKETS = 64
@@ -142,4 +142,4 @@ class HashedColumn(Column, frozen=True, tag="hashed"):
                 lookup[row, self.buckets :] = 1
             else:
                 lookup[row, [zlib.crc32(token.encode()) % self.buckets for token in tokens_of(to_text(value))]] = 1
-        return Encoded.looked_up(lookup, distinct), {}
+        return Encoded.looked_up(lookup, distinct, list(map(is_blank, distinct.values))), {}

@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.tables.preparation.preparation import Preparation
+from abnet.tables.preparation.preparation import Preparation, Read
 from abnet.tables.preparation.thermometer import BLOCK, check_thresholds, thresholds_of
 from abnet.utils.coded_rows import CodedRows, dense
 from abnet.utils.threads import mapped, threads_for
 
 if TYPE_CHECKING:
-    from abnet.tables.columns import Column
+    from abnet.tables.columns.column import Column, Encoded
     from abnet.tables.frames import Table
     from abnet.tables.notes import Note
-    from abnet.tables.unseen import Unseen
 
     Base = Preparation
 else:  # of one of several kinds: msgspec is told when a file is read
@@ -118,10 +117,15 @@ class CodedMap(Preparation, frozen=True, tag="coded"):
         """`transform`, with codes that are not written out."""
         return self.with_codes(self.base.transform(X))
 
-    def read(self, table: "Table", names: Sequence[str] | None) -> "tuple[CodedRows, list[Unseen]]":
-        """`inputs` of a table, and what the base reports."""
-        features, reports = self.base.read(table, names)
-        return self.with_codes(features), reports
+    def observed(self, X: Any) -> "tuple[CodedRows, tuple[Encoded, ...]]":
+        """`inputs`, and the values of every column."""
+        features, columns = self.base.observed(X)
+        return self.with_codes(features), columns
+
+    def read(self, table: "Table", names: Sequence[str] | None) -> Read:
+        """What the base reads of a table, with codes."""
+        read = self.base.read(table, names)
+        return read._replace(inputs=self.with_codes(read.inputs))
 
     def with_codes(self, features: Any) -> CodedRows:
         """Features and codes of rows that the base has prepared; codes are not written out."""

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from abnet.tables.preparation.preparation import Preparation
+from abnet.tables.preparation.preparation import Preparation, Read
 from abnet.utils.coded_rows import Inputs
 
 if TYPE_CHECKING:
+    from abnet.tables.columns.column import Encoded
     from abnet.tables.frames import Table
-    from abnet.tables.unseen import Unseen
 
 __all__ = ["Foreign"]
 
@@ -48,9 +48,13 @@ class Foreign(Preparation, frozen=True, eq=False, tag="foreign"):
         """What the transformer makes of the rows."""
         return self.transformer.transform(X)
 
-    def read(self, table: "Table", names: Sequence[str] | None) -> "tuple[Inputs, list[Unseen]]":
+    def observed(self, X: Any) -> "tuple[Inputs, tuple[Encoded, ...]]":
+        """The features; the values of the columns are unknown."""
+        return self.inputs(X), ()
+
+    def read(self, table: "Table", names: Sequence[str] | None) -> Read:
         """The features of a table; nothing is known about values that fitting never met."""
-        return (self.inputs(table), []) if self.by_name else super().read(table, names)
+        return Read(self.inputs(table), []) if self.by_name else super().read(table, names)
 
     @property
     def feature_names(self) -> tuple[str, ...]:

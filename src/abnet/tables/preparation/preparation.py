@@ -2,19 +2,38 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import msgspec
+import numpy as np
 
 from abnet.utils.coded_rows import Inputs
 
 if TYPE_CHECKING:
-    from abnet.tables.columns import Column
+    from abnet.tables.columns.column import Column, Encoded
     from abnet.tables.frames import Table
     from abnet.tables.notes import Note
     from abnet.tables.unseen import Unseen
 
-__all__ = ["ColumnByColumn", "Preparation", "Unprepared"]
+__all__ = ["ColumnByColumn", "Preparation", "Read", "Unprepared"]
+
+
+class Read(NamedTuple):
+    """Rows of a table that a preparation has read.
+
+    Attributes
+    ----------
+    inputs : Inputs
+        Of the network; codes are not written out.
+    unseen : list of Unseen
+        A report per column with values that did not occur in fitting.
+    columns : tuple of Encoded
+        The values of every column that the model takes; empty where they are unknown.
+    """
+
+    inputs: Inputs
+    unseen: "list[Unseen]"
+    columns: "tuple[Encoded, ...]" = ()
 
 
 class Preparation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind"):
@@ -52,7 +71,14 @@ class Preparation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_f
         found: Inputs = self.transform(X)
         return found
 
-    def read(self, table: "Table", names: Sequence[str] | None) -> "tuple[Inputs, list[Unseen]]":
+    def observed(self, X: Any) -> "tuple[Inputs, tuple[Encoded, ...]]":
+        """`inputs`, and values of every column, of some rows if there are many; none where they are unknown."""
+        rows = X if hasattr(X, "shape") else np.asarray(X)
+        if hasattr(X, "tocsr") or len(rows.shape) != 2:
+            return self.inputs(X), ()
+        return self.inputs(X), _number_columns(rows[:: max(len(rows) // MOST_OBSERVED, 1)])
+
+    def read(self, table: "Table", names: Sequence[str] | None) -> Read:
         """`inputs` of a table, and its values that did not occur in fitting.
 
         Columns are found by name; their order and further columns do not matter. A missing one is an error.
@@ -65,7 +91,8 @@ class Preparation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_f
         """
         from abnet.tables.preparation.numeric_rows import numeric_rows
 
-        return self.inputs(numeric_rows(table, names, self.n_features_in)), []
+        rows = numeric_rows(table, names, self.n_features_in)
+        return Read(self.inputs(rows), [], _number_columns(rows))
 
     @property
     def base(self) -> "Preparation":
@@ -128,6 +155,16 @@ class Preparation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_f
     def why_not_stored(self) -> str:
         """Why it cannot be stored in a model file or exported; empty if it can."""
         return ""
+
+
+MOST_OBSERVED = 2_000
+"""Rows of an array whose values are given."""
+
+
+def _number_columns(X: Any) -> "tuple[Encoded, ...]":
+    from abnet.tables.columns.column import Encoded
+
+    return tuple(map(Encoded.of_numbers, np.asarray(X, np.float64).T))
 
 
 class ColumnByColumn(Preparation, frozen=True):

@@ -11,9 +11,10 @@ from abnet.tables.cells import TableError, is_blank, listed
 from abnet.tables.columns.column import BLOCK, Column, Encoded
 from abnet.tables.frames import Table, as_table
 from abnet.tables.notes import Note, named_option, sentence
-from abnet.tables.preparation.preparation import Preparation
+from abnet.tables.preparation.preparation import Preparation, Read
 from abnet.tables.series import Cells
 from abnet.tables.unseen import Unseen, UnseenWarning, refuse_unseen
+from abnet.utils.coded_rows import dense
 from abnet.utils.threads import mapped, threads_for
 from abnet.utils.wording import number_of
 
@@ -86,16 +87,17 @@ class TableMap(Preparation, frozen=True, tag="table"):
         if unseen not in ("warn", "error"):
             raise ValueError(f"unseen must be one of 'warn', 'error'; got {unseen!r}.")
         table = self._table(X)
-        features, reports = self.read(table, places=places)
+        read = self.read(table, places=places)
         if unseen == "error":
-            refuse_unseen(table, reports)
-        for report in reports:
-            warnings.warn(UnseenWarning(report.note), stacklevel=2)
-        return features
+            refuse_unseen(table, read.unseen)
+        return _warned(read)
 
-    def read(
-        self, table: Any, names: Sequence[str] | None = None, *, places: NDArray[np.intp] | None = None
-    ) -> tuple[NDArray[np.float32], list[Unseen]]:
+    def observed(self, X: Any) -> tuple[NDArray[np.float32], tuple[Encoded, ...]]:
+        """`transform`, and the values of every column."""
+        read = self.read(X)
+        return _warned(read), read.columns
+
+    def read(self, table: Any, names: Sequence[str] | None = None, *, places: NDArray[np.intp] | None = None) -> Read:
         """Features (n, d) of a table and a report per column with new categories or cells that cannot be read.
 
         Columns are found by their own names, whatever `names` says; `places` as in `transform`.
@@ -108,7 +110,8 @@ class TableMap(Preparation, frozen=True, tag="table"):
             for column, (_, unseen) in zip(self.columns, encoded, strict=True)
             if unseen
         ]
-        return _beside([features for features, _ in encoded], table.n_rows, places), reports
+        columns = tuple(features for features, _ in encoded)
+        return Read(_beside(columns, table.n_rows, places), reports, columns)
 
     def _table(self, X: Any) -> Table:
         """A table that has all columns."""
@@ -142,7 +145,14 @@ class TableMap(Preparation, frozen=True, tag="table"):
         return [sentence(note, named_option) for note in self.notes]
 
 
-def _beside(parts: list[Encoded], n: int, places: NDArray[np.intp] | None = None) -> NDArray[np.float32]:
+def _warned(read: Read) -> NDArray[np.float32]:
+    """Features of rows, with a warning for every report."""
+    for report in read.unseen:
+        warnings.warn(UnseenWarning(report.note), stacklevel=3)
+    return dense(read.inputs)
+
+
+def _beside(parts: Sequence[Encoded], n: int, places: NDArray[np.intp] | None = None) -> NDArray[np.float32]:
     """Features of all columns side by side, the rows in their order or each in its place.
 
     Some rows at a time: column by column over all of them, every row would come from memory once per column.

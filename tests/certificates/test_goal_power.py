@@ -1,0 +1,255 @@
+"""How often a goal is certified, how often falsely, and what is stated beside it, on drawn scores with known truth."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.stats import binom
+
+from abnet.certificates.certify import Terms
+from abnet.certificates.decision import ARGMAX, Decision
+from abnet.certificates.evidence import Evidence, observe
+from abnet.certificates.goals import Goal, Grid, TargetError, TargetPrecision, TargetRecall, meet
+from abnet.certificates.held import Held
+from abnet.certificates.rule_rates import rates_of_rule
+
+CLASSES = ("well", "ill")
+TERMS = Terms(delta=0.1)
+Sample = tuple[NDArray[np.float64], NDArray[np.intp]]
+
+
+def seen(grid: Grid, scores: NDArray[np.float64], truth: NDArray[np.intp]) -> Evidence:
+    marks = grid.decisions[0].score(scores)
+    return observe(ARGMAX(scores), truth, CLASSES, scores=marks, thresholds=grid.thresholds)
+
+
+# Power
+
+
+def calibrated(rng: np.random.Generator, shape: str, n: int) -> Sample:
+    """Scores ``2 P(ill) - 1`` that are true: confidences spread evenly, by a normal logit, or in two clusters."""
+    sure = {
+        "even": rng.random(n),
+        "logit": np.abs(np.tanh(rng.normal(0.0, 1.5, n))),
+        "clusters": np.where(rng.random(n) < 0.6, rng.uniform(0.95, 0.97, n), rng.uniform(0.2, 0.6, n)),
+    }[shape]
+    scores = sure * rng.choice([-1.0, 1.0], n)
+    return scores, (rng.random(n) < 0.5 + 0.5 * scores).astype(np.intp)
+
+
+def share_certified(goal: Goal, shape: str, *, surer: float = 1.0, held: int = 25, each: int = 20) -> float:
+    """Share of `held` times `each` samples of 300 bound rows in which the goal is certified.
+
+    Parameters
+    ----------
+    surer : float
+        Exponent of the held scores: below 1, they are surer than those of the bound rows.
+    """
+    rng, found = np.random.default_rng(1), 0
+    for _ in range(held):
+        scores, truth = calibrated(rng, shape, 300)
+        grid = goal.grid(Held(np.sign(scores) * np.abs(scores) ** surer, truth), CLASSES, 300, TERMS)
+        found += sum(
+            goal.settle(seen(grid, *calibrated(rng, shape, 300)), grid, TERMS)[0] is not None for _ in range(each)
+        )
+    return found / (held * each)
+
+
+@pytest.mark.parametrize(
+    ("goal", "shape", "least"),
+    [
+        (TargetError(0.2), "even", 0.96),
+        (TargetError(0.2), "logit", 0.99),
+        (TargetError(0.1), "clusters", 0.97),
+        (TargetError(0.05), "clusters", 0.65),
+        (TargetPrecision(0.8, "ill"), "logit", 0.99),
+        (TargetPrecision(0.9, "ill"), "clusters", 0.9),
+        (TargetRecall(0.9, "ill"), "logit", 0.99),
+    ],
+)
+def test_a_goal_that_can_be_met_is_certified(goal: Goal, shape: str, least: float) -> None:
+    assert share_certified(goal, shape) >= least
+
+
+def test_surer_held_scores_do_not_spoil_the_first_test() -> None:
+    """Then few bound rows are above a strict threshold, which used to be tested first."""
+    assert share_certified(TargetError(0.3), "logit", surer=0.5, held=10) == 1.0
+    assert share_certified(TargetError(0.15), "clusters", surer=0.9, held=10) >= 0.95
+
+
+def test_the_order_of_the_rows_does_not_matter() -> None:
+    rng = np.random.default_rng(2)
+    for goal in (TargetError(0.1), TargetPrecision(0.85, "ill"), TargetRecall(0.9, "ill")):
+        held, (scores, truth) = Held(*calibrated(rng, "logit", 300)), calibrated(rng, "logit", 300)
+        by_label = np.lexsort((scores, truth))
+        given = meet(goal, held, scores, truth, CLASSES, TERMS, keys=np.arange(300))
+        assert given == meet(goal, held, scores[by_label], truth[by_label], CLASSES, TERMS, keys=np.arange(300))
+        turned = Held(held.scores[::-1], held.codes[::-1])
+        assert given == meet(goal, turned, scores, truth, CLASSES, TERMS, keys=np.arange(300))
+
+
+# False certificates
+
+
+def at_the_limit(rng: np.random.Generator, kind: str, n: int) -> Sample:
+    """Rows for which (nearly) every certificate is false, so that as many as δ allows are expected."""
+    scores = rng.uniform(-1.0, 1.0, n)
+    if kind == "error":  # 10% errors at every threshold
+        return scores, ((scores >= 0) ^ (rng.random(n) < 0.1001)).astype(np.intp)
+    if kind == "precision":  # 85% at every threshold
+        return scores, (rng.random(n) < 0.8499).astype(np.intp)
+    ill = (rng.random(n) < 0.5).astype(np.intp)
+    return np.where(ill == 1, 0.5 + 0.5 * scores, 0.65 * scores - 0.35), ill  # of the ill, 1 - t are above t
+
+
+LIMITS: dict[str, Goal] = {
+    "error": TargetError(0.1), "precision": TargetPrecision(0.85, "ill"), "recall": TargetRecall(0.9, "ill"),
+}  # fmt: skip
+
+
+def is_false(kind: str, decision: Decision | None) -> bool:
+    if decision is None:
+        return False
+    assert decision.threshold is not None
+    return kind != "recall" or decision.threshold > 0.1
+
+
+HELD, EACH = 20, 50
+MOST = int(binom.ppf(0.999, HELD * EACH, TERMS.delta))
+"""False certificates that occur with a probability of .001 at most, if each has the probability δ."""
+
+
+def n_false(kind: str, settle: Any, *, terms: Terms = TERMS) -> int:
+    rng, goal, found = np.random.default_rng(3), LIMITS[kind], 0
+    for _ in range(HELD):
+        grid = goal.grid(Held(*at_the_limit(rng, kind, 3000)), CLASSES, 400, terms)
+        found += sum(is_false(kind, settle(goal, grid, at_the_limit(rng, kind, 400), terms)) for _ in range(EACH))
+    return found
+
+
+def as_it_is(goal: Goal, grid: Grid, sample: Sample, terms: Terms) -> Decision | None:
+    """The last threshold that passed: any of them may be selected."""
+    return goal.settle(seen(grid, *sample), replace(grid, merits=tuple(range(len(grid.decisions)))), terms)[0]
+
+
+def without_stopping(goal: Goal, grid: Grid, sample: Sample, terms: Terms) -> Decision | None:
+    """A mutant: go on after a failure."""
+    scores, truth = sample
+    failing, limit = (ARGMAX(scores) != truth, 0.1) if isinstance(goal, TargetError) else (truth == 0, 0.15)
+    above = grid.decisions[0].score(scores) > np.array(grid.thresholds)[:, None]
+    passed = binom.cdf((above & failing).sum(axis=1), above.sum(axis=1), limit) <= terms.delta
+    return grid.decisions[0] if passed.any() else None
+
+
+def test_a_doubled_rate_would_be_noticed() -> None:
+    assert binom.sf(MOST, HELD * EACH, 2 * TERMS.delta) > 0.8
+
+
+@pytest.mark.parametrize("kind", LIMITS)
+def test_false_certificates_are_as_rare_as_promised(kind: str) -> None:
+    assert n_false(kind, as_it_is) <= MOST
+
+
+@pytest.mark.parametrize("kind", LIMITS)
+def test_twice_the_rate_is_caught(kind: str) -> None:
+    assert n_false(kind, as_it_is, terms=Terms(delta=2 * TERMS.delta)) > MOST
+
+
+@pytest.mark.parametrize("kind", ["error", "precision"])
+def test_a_sequence_that_does_not_stop_is_caught(kind: str) -> None:
+    assert n_false(kind, without_stopping) > MOST
+
+
+# What is stated beside the goal
+
+
+def spread(rng: np.random.Generator, n: int) -> Sample:
+    """Even scores with ``P(ill) = (1 + score)/2``: every rate has a closed form."""
+    scores = rng.uniform(-1.0, 1.0, n)
+    return scores, (rng.random(n) < 0.5 + 0.5 * scores).astype(np.intp)
+
+
+def true_rates(t: float) -> dict[str, float]:
+    """True rates of the rule "ill above t"."""
+    t = min(max(t, -1.0), 1.0)
+    flagged, right = (1 - t) / 2, (1 - t) / 2 * (3 + t) / 4
+    error = flagged - right + 0.5 - right
+    return {"flagged": flagged, "recall": 2 * right, "precision": (3 + t) / 4, "error": error}
+
+
+def n_wrong_somewhere(goal: Goal, *, paid: bool) -> int:
+    """Samples in which a limit fails at one of every fourth of the thresholds that may be selected."""
+    rng, found = np.random.default_rng(4), 0
+    for _ in range(5):
+        grid = goal.grid(Held(*spread(rng, 300)), CLASSES, 300, TERMS)
+        records = np.flatnonzero(np.diff(np.maximum.accumulate(grid.merits), prepend=-1.0))
+        assert len(records) == grid.n_selectable
+        selectable = [grid.decisions[place] for place in records[::4]]
+        for _ in range(SAMPLES // 5):
+            evidence = seen(grid, *spread(rng, 300))
+            found += any(fails(decision, evidence, len(records) if paid else 1) for decision in selectable)
+    return found
+
+
+def fails(decision: Decision, evidence: Evidence, n_thresholds: int) -> bool:
+    """Whether the limit of the error is wrong."""
+    assert decision.threshold is not None
+    place = evidence.thresholds.index(decision.threshold)
+    above, error = evidence.counts[:, :, place + 1 :].sum(axis=(1, 2)), true_rates(decision.threshold)["error"]
+    *_, made = rates_of_rule(
+        decision, above, evidence.class_rows, CLASSES, delta=TERMS.delta, n_candidates=1, n_thresholds=n_thresholds
+    )
+    assert made.quantity == "error"
+    return error > (made.value or 0.0)
+
+
+SAMPLES = 100
+
+
+def test_limits_hold_at_every_threshold_that_may_be_selected() -> None:
+    most = int(binom.ppf(0.999, SAMPLES, TERMS.delta))
+    goal = TargetPrecision(0.7, "ill")
+    assert n_wrong_somewhere(goal, paid=True) <= most
+    assert n_wrong_somewhere(goal, paid=False) > most  # without paying for the choice
+
+
+@pytest.mark.parametrize("goal", [TargetRecall(0.8, "ill"), TargetPrecision(0.7, "ill")])
+def test_what_is_stated_beside_a_goal_holds(goal: Goal) -> None:
+    rng, wrong, certified = np.random.default_rng(5), dict.fromkeys(true_rates(0.0), 0), 0
+    for _ in range(10):
+        grid = goal.grid(Held(*spread(rng, 300)), CLASSES, 300, TERMS)
+        for _ in range(30):
+            decision, (_, *beside) = goal.settle(seen(grid, *spread(rng, 300)), grid, TERMS)
+            if decision is None:
+                continue
+            certified += 1
+            true = true_rates(float(decision.threshold or 0.0))
+            for s in beside:
+                assert s.check() == "recomputed"
+                assert s.value is not None
+                assert s.n_candidates == grid.n_selectable
+                wrong[s.quantity] += true[s.quantity] > s.value if s.side == "at most" else true[s.quantity] < s.value
+            assert {s.quantity for s in beside} == set(true) - {
+                "recall" if isinstance(goal, TargetRecall) else "precision"
+            }
+    assert certified > 150
+    assert max(wrong.values()) <= binom.ppf(0.999, 300, TERMS.delta)
+
+
+# How many rows would be needed
+
+
+def test_the_rows_that_would_be_needed_are_enough_in_four_of_five_samples() -> None:
+    goal, rng = TargetError(0.05), np.random.default_rng(6)
+    grid = goal.grid(Held(*calibrated(rng, "clusters", 5000)), CLASSES, 120, TERMS)
+    outcomes = [goal.settle(seen(grid, *calibrated(rng, "clusters", 120)), grid, TERMS) for _ in range(10)]
+    statement = next(made for decision, (made, *_) in outcomes if decision is None)
+    needed = statement.rows_needed
+    assert needed is not None
+    assert 100 < needed < 1000
+    passed = sum(
+        goal.settle(seen(grid, *calibrated(rng, "clusters", needed)), grid, TERMS)[0] is not None for _ in range(200)
+    )
+    assert 0.6 < passed / 200 < 0.95
