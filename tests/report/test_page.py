@@ -138,7 +138,7 @@ def test_fitted_rows_are_warned_of() -> None:
     codes = model.predictor.votes(X)
     model = replace(model, card=Card(row_filter=row_filter(X, 2.0 * codes - 1)))
     assert (
-        "80 of 80 rows have the same values and label as rows that this model was trained on"
+        "80 of 80 rows have the same values and label as rows that this model was fitted on"
         in read(report_page(model, measure_rows(model, X, codes))).text
     )
     fresh = rng.normal(size=(80, 4))

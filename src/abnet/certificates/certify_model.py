@@ -9,6 +9,7 @@ from abnet.certificates import certify as certificates
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify import Terms
 from abnet.certificates.evidence import observe
+from abnet.certificates.grouped_rows import check_groups
 from abnet.certificates.outside import AnyModel, Judged, judge_model
 from abnet.certificates.split import RandomState, bet_keys, drawn_seed, row_hashes, row_order
 from abnet.certificates.statement import Estimate
@@ -72,7 +73,8 @@ def certify(
     Raises
     ------
     TrainingRowsError
-        A ValueError: more of the rows are training rows of the model than chance explains.
+        A ValueError: the model was fitted on more of the rows than chance explains. Its training rows count, and the
+        bound rows of its fit if they were used to choose among models or to find a decision.
 
     Examples
     --------
@@ -93,6 +95,8 @@ def certify(
             raise ValueError("an estimate is about all rows: leave out groups and by.")
         return estimate_error(judge_model(model, X, y).wrong, seen)
     refuse_fitted(seen)
+    if groups is None:
+        check_groups(model, X, "groups")
     judged = judge_model(model, X, y)
     order = row_order(row_hashes(X, y), drawn_seed(random_state), columns["groups"])
     made = certify_judged(judged, Terms(delta=delta, n_candidates=n_candidates, source="test set"), order, **columns)

@@ -117,7 +117,7 @@ def certify_table(
     Raises
     ------
     TrainingRowsError
-        A ValueError: more of the rows are training rows of the model than chance explains.
+        A ValueError: the model was fitted on more of the rows than chance explains.
     """
     wanted = _Wanted(goal, None, by, group, aside, random_state, _terms(delta, n_candidates))
     wanted.check()

@@ -14,6 +14,7 @@ from abnet.certificates.check_inputs import CheckedInputs
 from abnet.certificates.decision import ARGMAX
 from abnet.certificates.labelled_table import JudgedTable, judge_model_rows
 from abnet.certificates.monitor import Monitor, Quantity
+from abnet.certificates.training_rows import refuse_fitted
 from abnet.model.file import load
 from abnet.model.model import Model
 from abnet.tables.cells import listed
@@ -132,6 +133,8 @@ def monitor(
     ------
     RepeatedRowsError
         A ValueError: the table was given before.
+    TrainingRowsError
+        A ValueError: the model was fitted on more of the rows than chance explains.
     """
     asked = _asked({"error": error, "recall": recall, "precision": precision})
     if alpha is not None:
@@ -141,6 +144,7 @@ def monitor(
     watched, loaded = hashlib.sha256(Path(model).read_bytes()).hexdigest(), load(model)
     rows = judge_model_rows(loaded, table, truth=truth, allow_shift=allow_shift)
     watch = _opened(Path(state), loaded, watched, asked, positive_class, alpha)
+    refuse_fitted(rows.seen, instead="A monitor counts rows that are new to the model.")
     wrong = errors_that_count(rows, watch.quantity, watch.label)
     before = {"n": watch.n, "errors": watch.errors}
     watch.update(wrong, unlabelled=rows.unlabelled, digest=rows.digest, allow_repeat=allow_repeat)

@@ -63,10 +63,11 @@ def monitor(
     """Watch a deployed model: do labelled rows contradict the promised error rate, recall or precision?
 
     Give each labelled row once, in order, in as many calls as you like. A table
-    that was given before is refused (exit code 1). Exit code 0: no alarm; 3:
-    alarm. The state is replaced in one step, so a job that is killed leaves the
-    old state or the new one. With --inputs, the columns are compared with the
-    training rows instead, and no labels are needed.
+    that was given before is refused (exit code 1), and so are rows that the model
+    was fitted on. Exit code 0: no alarm; 3: alarm. The state is replaced in one
+    step, so a job that is killed leaves the old state or the new one. With
+    --inputs, the columns are compared with the training rows instead, and no
+    labels are needed.
 
     abnet monitor model.abnet monday.csv --state watch.json
     abnet monitor model.abnet tuesday.csv --state watch.json --picture e.png

@@ -131,7 +131,9 @@ def fit(rows: LabelledRows, settings: Settings, seed: int) -> Fitted:
     model = Model(
         predictor, prepared.labels, prepared.features.preparation, rows.feature_names, learned.calibration,
         certificate, decision,
-        card_of(prepared, learned, settings, seed, name.result(), estimate, certified=certificate is not None),
+        card_of(
+            prepared, learned, settings, seed, name.result(), estimate, decision, certified=certificate is not None
+        ),
     )  # fmt: skip
     drawn = draw_one(model, learned, prepared, settings, streams.single, covered=covered)
     return Fitted(model, split, prepared, learned, seen.terms, estimate, drawn, seed)

@@ -111,8 +111,8 @@ def report_table(
     error, n_rows = (None, 0) if given is None else (given.measures.error, given.measures.n_rows)
     if given is not None and given.measures.were_fitted:
         notes.append(
-            f"{given.measures.n_fitted:,} of {n_rows:,} rows have the same values and label as training rows; the page "
-            "says so"
+            f"{given.measures.n_fitted:,} of {n_rows:,} rows have the same values and label as rows that the model was "
+            "fitted on; the page says so"
         )
     return ReportedTable(os.fspath(output), target.stat().st_size, replaced, n_rows, error, tuple(notes))
 
