@@ -48,8 +48,7 @@ def fit(
         bool,
         options.flag(
             "--thresholds",
-            "Also show what thresholds reach, estimated on training rows, to choose a target from. With a target it is "
-            "always shown.",
+            "Show a table of thresholds to choose a target from.",
         ),
     ] = False,
     overwrite: options.Overwrite = False,
@@ -89,7 +88,6 @@ def fit(
 
     abnet fit patients.csv --target diagnosis
     abnet fit patients.csv --target diagnosis --drop id --learn-fraction 0.7
-    abnet fit patients.csv --target diagnosis --thresholds
     abnet fit patients.csv --target diagnosis --target-error 0.02
     abnet fit patients.csv --target diagnosis --target-recall 0.95 \\
         --positive-class ill
