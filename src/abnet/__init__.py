@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from abnet.certificates.certify_model import certify
     from abnet.certificates.certify_table import certify_predictions, certify_table
     from abnet.certificates.check_inputs import check_inputs
-    from abnet.certificates.compare_errors import compare_errors
     from abnet.certificates.goals import Costs, TargetError, TargetPrecision, TargetRecall
     from abnet.certificates.monitor import Monitor
     from abnet.certificates.monitor_table import monitor
+    from abnet.certificates.paired_errors import compare_errors
     from abnet.certificates.scores import certify_scores
     from abnet.estimators.abnet import ABNetClassifier, PBGNetClassifier
     from abnet.estimators.certified import CertifiedClassifier
@@ -100,7 +100,7 @@ __getattr__, __dir__ = lazy_names(
         "abnet.certificates.certify_model": ["certify"],
         "abnet.certificates.certify_table": ["certify_predictions", "certify_table"],
         "abnet.certificates.check_inputs": ["check_inputs"],
-        "abnet.certificates.compare_errors": ["compare_errors"],
+        "abnet.certificates.paired_errors": ["compare_errors"],
         "abnet.certificates.scores": ["certify_scores"],
         "abnet.certificates.monitor": ["Monitor"],
         "abnet.certificates.monitor_table": ["monitor"],

@@ -10,8 +10,8 @@ from safetensors import safe_open
 from safetensors.numpy import save as pack
 
 from abnet.certificates.certificate import Certificate
-from abnet.certificates.certify import Terms, certify, certify_drawn
 from abnet.certificates.evidence import observe
+from abnet.certificates.from_evidence import Terms, certify, certify_drawn
 from abnet.model.card import Card
 from abnet.model.file import digest
 from abnet.model.model import Model

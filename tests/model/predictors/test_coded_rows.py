@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from abnet.certificates.certify import Terms, certify
+from abnet.certificates.from_evidence import Terms, certify
 from abnet.estimators.large_tables import count_rows
 from abnet.estimators.observing import observe_posterior
 from abnet.model.model import Model
