@@ -123,7 +123,7 @@ def test_an_oversampled_class_is_warned_of_by_name() -> None:
 def test_many_copied_rows_make_independence_doubtful(rng: np.random.Generator) -> None:
     X, y = sample(0, 120)
     draws = np.concatenate([np.arange(120), rng.integers(120, size=80)])
-    with pytest.warns(UserWarning, match=r"80 of 200 rows \(40%\) are exact copies"):
+    with pytest.warns(UserWarning, match=r"80 of 200 rows \(40%\) are copies of other rows"):
         classifier(0, max_iter=1).fit(X[draws], y[draws])
     with warnings.catch_warnings():
         warnings.simplefilter("error")

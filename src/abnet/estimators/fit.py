@@ -113,7 +113,8 @@ def fit(rows: LabelledRows, settings: Settings, seed: int) -> Fitted:
         name = aside.submit(fingerprint, prepared.features.base, marks_of(prepared.codes, prepared.labels.n_classes))
         if rows.groups is None:
             features = prepared.features
-            warn_of_copies(features.base, prepared.codes, prepared.labels.classes, features.cells)
+            owners = None if features.stored.why_not_stored else features.cells
+            warn_of_copies(features.base, prepared.codes, prepared.labels.classes, owners)
         prepared, recipe = choose_recipe(prepared, settings)
         learn = learn_network if recipe.alone else learn_mixture
         learned = learn(prepared.first_part() if settings.frozen else prepared, recipe, settings, streams, report)
