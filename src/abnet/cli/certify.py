@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
 __all__ = ["certify"]
 
-DEFAULTS = options.defaults("certificates.certify_table:certify_table")
-
 
 Answered = Annotated[
     Path, typer.Argument(metavar="MODEL", readable=False, help="Model file, or a table with predictions.")
@@ -50,17 +48,21 @@ Save = Annotated[
 Aside = Annotated[
     float,
     typer.Option(
-        metavar="SHARE", rich_help_panel="Certificate",
+        metavar="SHARE",
+        rich_help_panel="Certificate",
         help="Share of the rows, chosen at random, that sets the threshold of a target or of costs.",
     ),
-]  # fmt: skip
+]
 Seed = Annotated[
     int | None,
     typer.Option(
-        min=0, metavar="N", rich_help_panel="Certificate", show_default="a new one each time",
+        min=0,
+        metavar="N",
+        rich_help_panel="Certificate",
+        show_default="a new one each time",
         help="Seed for choosing these rows, and for the order of groups in their bound.",
     ),
-]  # fmt: skip
+]
 
 
 @guarded
@@ -68,26 +70,26 @@ def certify(
     context: typer.Context,
     model: Answered,
     table: HeldOut = None,
-    truth: options.Truth = DEFAULTS["truth"],
+    truth: options.Truth = None,
     prediction: Prediction = None,
     score: Score = None,
-    by: By = DEFAULTS["by"],
-    group: Together = DEFAULTS["group"],
+    by: By = None,
+    group: Together = None,
     confusion: Confusion = False,
-    allow_training_rows: AllowTrainingRows = DEFAULTS["allow_training_rows"],
+    allow_training_rows: AllowTrainingRows = False,
     allow_shift: options.AllowShift = False,
     save: Save = None,
     overwrite: options.Overwrite = False,
     json: options.AsJSON = False,
-    delta: options.Delta = DEFAULTS["delta"],
-    n_candidates: options.NCandidates = DEFAULTS["n_candidates"],
+    delta: options.Delta = 0.05,
+    n_candidates: options.NCandidates = 1,
     target_error: options.TargetError = None,
     target_recall: options.TargetRecall = None,
     target_precision: options.TargetPrecision = None,
     positive_class: options.PositiveClass = None,
     costs: options.Costs = None,
-    aside: Aside = DEFAULTS["aside"],
-    random_state: Seed = DEFAULTS["random_state"],
+    aside: Aside = 0.3,
+    random_state: Seed = None,
 ) -> None:
     """Certify a fitted model on labelled rows that were held out from training.
 
@@ -141,12 +143,20 @@ def _certified(given: dict[str, Any], goal: Any) -> "CertifiedTable":
         if given["table"] is None:
             raise UsageError("name a model and a table; for a table with predictions, add --truth and --prediction.")
         return certify_table(
-            given["model"], given["table"], truth=given["truth"], allow_training_rows=given["allow_training_rows"],
-            allow_shift=given["allow_shift"], **shared,
-        )  # fmt: skip
+            given["model"],
+            given["table"],
+            truth=given["truth"],
+            allow_training_rows=given["allow_training_rows"],
+            allow_shift=given["allow_shift"],
+            **shared,
+        )
     if given["table"] is not None or given["truth"] is None or given["allow_training_rows"]:
         raise UsageError("--prediction and --score go with one table and --truth: abnet certify TABLE --truth COLUMN.")
     return certify_predictions(
-        given["model"], truth=given["truth"], prediction=given["prediction"], score=given["score"],
-        positive_class=given["positive_class"], **shared,
-    )  # fmt: skip
+        given["model"],
+        truth=given["truth"],
+        prediction=given["prediction"],
+        score=given["score"],
+        positive_class=given["positive_class"],
+        **shared,
+    )

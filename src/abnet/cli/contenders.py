@@ -10,9 +10,18 @@ if TYPE_CHECKING:
 __all__ = ["show_contenders"]
 
 HEADER = [
-    "model", "error (upper bound)", "test error", "balanced", "AUC", "log loss", "ECE", "size", "time", "compilation",
+    "model",
+    "error (upper bound)",
+    "test error",
+    "balanced",
+    "AUC",
+    "log loss",
+    "ECE",
+    "size",
+    "time",
+    "compilation",
     "bound",
-]  # fmt: skip
+]
 """From what a reader needs most to what a narrow terminal leaves out first."""
 
 

@@ -10,8 +10,6 @@ from abnet.cli.console import guarded
 
 __all__ = ["demo"]
 
-DEFAULTS = options.defaults("estimators.certified:CertifiedClassifier")
-
 
 @guarded
 def demo(
@@ -21,10 +19,10 @@ def demo(
     ] = Path("demo"),
     quiet: options.Quiet = False,
     json: options.AsJSON = False,
-    hidden_layer_sizes: options.HiddenLayerSizes = DEFAULTS["hidden_layer_sizes"],
-    delta: options.Delta = DEFAULTS["delta"],
-    max_iter: options.MaxIter = DEFAULTS["max_iter"],
-    random_state: options.RandomState = DEFAULTS["random_state"],
+    hidden_layer_sizes: options.HiddenLayerSizes = "auto",
+    delta: options.Delta = 0.05,
+    max_iter: options.MaxIter = 100,
+    random_state: options.RandomState = None,
 ) -> None:
     """Run the whole workflow on built-in data: handwritten digits, 0-4 against 5-9.
 

@@ -19,11 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["comparison", "fit", "show_fit"]
 
 
-DEFAULTS = options.defaults("estimators.fit_table:fit_table")
-CLASSIFIER = options.defaults("estimators.certified:CertifiedClassifier")
-PREPARATION = options.defaults("tables.preparation.transformers:TablePreparation.__init__")
-
-
 @guarded
 def fit(
     context: typer.Context,
@@ -60,24 +55,24 @@ def fit(
             rare=True,
         ),
     ] = False,
-    decimal: options.Decimal = PREPARATION["decimal"],
-    max_categories: options.MaxCategories = PREPARATION["max_categories"],
-    max_learn_rows: options.MaxLearnRows = DEFAULTS["max_learn_rows"],
-    learn_fraction: options.LearnFraction = CLASSIFIER["learn_fraction"],
-    delta: options.Delta = CLASSIFIER["delta"],
-    n_candidates: options.NCandidates = CLASSIFIER["n_candidates"],
+    decimal: options.Decimal = "auto",
+    max_categories: options.MaxCategories = 200,
+    max_learn_rows: options.MaxLearnRows = 1_000_000,
+    learn_fraction: options.LearnFraction = "auto",
+    delta: options.Delta = 0.05,
+    n_candidates: options.NCandidates = 1,
     target_error: options.TargetError = None,
     target_recall: options.TargetRecall = None,
     target_precision: options.TargetPrecision = None,
     positive_class: options.PositiveClass = None,
     costs: options.Costs = None,
-    class_weight: options.ClassWeight = CLASSIFIER["class_weight"],
-    random_state: options.RandomState = CLASSIFIER["random_state"],
-    hidden_layer_sizes: options.HiddenLayerSizes = CLASSIFIER["hidden_layer_sizes"],
-    n_estimators: options.NEstimators = CLASSIFIER["n_estimators"],
-    teacher: options.Teacher = CLASSIFIER["teacher"],
-    codes: options.Codes = CLASSIFIER["codes"],
-    max_iter: options.MaxIter = CLASSIFIER["max_iter"],
+    class_weight: options.ClassWeight = None,
+    random_state: options.RandomState = None,
+    hidden_layer_sizes: options.HiddenLayerSizes = "auto",
+    n_estimators: options.NEstimators = "auto",
+    teacher: options.Teacher = "auto",
+    codes: options.Codes = "auto",
+    max_iter: options.MaxIter = 100,
 ) -> None:
     """Train a classifier on a table, certify it, and write it to a model file.
 
@@ -103,10 +98,18 @@ def fit(
 
         classifier = options.classifier(context.params)
         outcome = fit_table(
-            table, target, estimator=classifier, drop=drop or [], group=group, max_learn_rows=max_learn_rows,
-            missing_label=missing_label, bins=options.bins_of(bins), output=output, background=not no_background,
+            table,
+            target,
+            estimator=classifier,
+            drop=drop or [],
+            group=group,
+            max_learn_rows=max_learn_rows,
+            missing_label=missing_label,
+            bins=options.bins_of(bins),
+            output=output,
+            background=not no_background,
             command=options.command_line(context, classifier.random_state),
-        ).table_  # fmt: skip
+        ).table_
     console.say_all(outcome.notes, every=notes == "all")
     wanted = [
         one

@@ -12,7 +12,6 @@ __all__ = ["monitor"]
 
 ALARM = 3
 """Exit code where an alarm was raised."""
-DEFAULTS = options.defaults("certificates.monitor_table:monitor")
 
 
 @guarded
@@ -31,33 +30,31 @@ def monitor(
     alpha: Annotated[
         float | None,
         typer.Option(metavar="NUMBER", show_default="0.01", help="Maximum probability of ever raising a false alarm."),
-    ] = DEFAULTS["alpha"],
+    ] = None,
     error: Annotated[
         float | None,
         typer.Option(metavar="RATE", show_default="the model's certificate", help="Promised error rate."),
-    ] = DEFAULTS["error"],
+    ] = None,
     recall: Annotated[
         str | None,
         typer.Option(metavar="RATE|certified", help="Watch this recall of --positive-class instead."),
-    ] = DEFAULTS["recall"],
+    ] = None,
     precision: Annotated[
         str | None,
         typer.Option(metavar="RATE|certified", help="Watch this precision of --positive-class instead."),
-    ] = DEFAULTS["precision"],
+    ] = None,
     positive_class: Annotated[
         str | None,
         typer.Option(
             metavar="LABEL", show_default="that of the model's threshold", help="The class of the recall or precision."
         ),
-    ] = DEFAULTS["positive_class"],
-    truth: options.Truth = DEFAULTS["truth"],
-    allow_repeat: Annotated[bool, options.flag("--allow-repeat", "Count a table that was given before.")] = DEFAULTS[
-        "allow_repeat"
-    ],
+    ] = None,
+    truth: options.Truth = None,
+    allow_repeat: Annotated[bool, options.flag("--allow-repeat", "Count a table that was given before.")] = False,
     allow_shift: options.AllowShift = False,
     picture: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the evidence over the rows of this table (PNG or SVG).")
-    ] = DEFAULTS["picture"],
+    ] = None,
     json: options.AsJSON = False,
 ) -> None:
     """Watch a deployed model: do labelled rows contradict the promised error rate, recall or precision?

@@ -12,7 +12,6 @@ __all__ = ["predict"]
 
 MOST_SKIPPED = 10
 """Skipped rows that are named one by one."""
-DEFAULTS = options.defaults("model.predict_table:predict_table")
 
 
 @guarded
@@ -23,10 +22,10 @@ def predict(
         str | None,
         typer.Option("--output", "-o", metavar="FILE", help="CSV file to write; by default, or with -, to stdout."),
     ] = None,
-    proba: Annotated[bool, options.flag("--proba", "Add the probability of each class.")] = DEFAULTS["proba"],
+    proba: Annotated[bool, options.flag("--proba", "Add the probability of each class.")] = False,
     vote: Annotated[
         bool, options.flag("--vote", "Predict the most likely class, without the certified threshold.")
-    ] = DEFAULTS["vote"],
+    ] = False,
     unseen: Annotated[
         str,
         typer.Option(
@@ -34,14 +33,14 @@ def predict(
             help="New categories and cells that cannot be read: treat them as unknown or missing, with a note, or "
             "refuse the table.",
         ),
-    ] = DEFAULTS["unseen"],
+    ] = "warn",
     on_error: Annotated[
         str,
         typer.Option(
             metavar="stop|skip",
             help="A row that cannot be read: stop, or leave its prediction empty and name the row in a note.",
         ),
-    ] = DEFAULTS["on_error"],
+    ] = "stop",
     keep: Annotated[
         list[str] | None,
         typer.Option(metavar="COLUMN", help="Column to pass through, such as an id; repeatable. 'all' keeps all."),
@@ -76,12 +75,18 @@ def predict(
     if output is not None:
         check_output(output, "CSV", inputs=(model, table), overwrite=overwrite)
     wanted: dict[str, Any] = {
-        "proba": proba, "keep": tuple(keep or ()), "unseen": unseen, "on_error": on_error,
-        "allow_shift": allow_shift, "vote": vote, "form": "json" if json and output is None else "csv",
-    }  # fmt: skip
+        "proba": proba,
+        "keep": tuple(keep or ()),
+        "unseen": unseen,
+        "on_error": on_error,
+        "allow_shift": allow_shift,
+        "vote": vote,
+        "form": "json" if json and output is None else "csv",
+    }
     with console.bar(f"Predicting {table.name}", quiet=quiet or output is None) as progress:
-        made = predict_table(model, table, console.data_stream() if output is None else output, progress=progress,
-                             **wanted)  # fmt: skip
+        made = predict_table(
+            model, table, console.data_stream() if output is None else output, progress=progress, **wanted
+        )
     console.say_all(made.notes)
     for skipped in made.skipped[1:MOST_SKIPPED]:
         console.say(f"row {skipped.row} skipped: {skipped.reason}")

@@ -92,10 +92,19 @@ def table1(
 
     with _resumable(), _connected(cluster) as client:
         table = paper.table1(
-            store, datasets=_words(datasets), models=_words(models), widths=_numbers("--widths", widths),
-            repetitions=repetitions, race=race, train=not only_report, jobs=jobs, client=client, data_dir=data_dir,
-            output_dir=output_dir, verbose=not quiet,
-        )  # fmt: skip
+            store,
+            datasets=_words(datasets),
+            models=_words(models),
+            widths=_numbers("--widths", widths),
+            repetitions=repetitions,
+            race=race,
+            train=not only_report,
+            jobs=jobs,
+            client=client,
+            data_dir=data_dir,
+            output_dir=output_dir,
+            verbose=not quiet,
+        )
     _show(to_terminal(table.data))
     _finish(table)
 
@@ -128,9 +137,17 @@ def variants(
 
     with _resumable(), _connected(cluster) as client:
         table = paper.variants(
-            store, names=_words(names), datasets=_words(datasets), repetitions=repetitions, train=not only_report,
-            jobs=jobs, client=client, data_dir=data_dir, output_dir=output_dir, verbose=not quiet,
-        )  # fmt: skip
+            store,
+            names=_words(names),
+            datasets=_words(datasets),
+            repetitions=repetitions,
+            train=not only_report,
+            jobs=jobs,
+            client=client,
+            data_dir=data_dir,
+            output_dir=output_dir,
+            verbose=not quiet,
+        )
     _finish(table)
 
 
@@ -160,9 +177,14 @@ def fig2(
     from abnet import paper
 
     figure = paper.fig2(
-        widths=_numbers("--widths", widths), depths=_numbers("--depths", depths), repetitions=repetitions,
-        train=not only_report, data_dir=data_dir, output_dir=output_dir, verbose=True,
-    )  # fmt: skip
+        widths=_numbers("--widths", widths),
+        depths=_numbers("--depths", depths),
+        repetitions=repetitions,
+        train=not only_report,
+        data_dir=data_dir,
+        output_dir=output_dir,
+        verbose=True,
+    )
     _finish(figure)
 
 
@@ -204,10 +226,17 @@ def fig4(
 
     with _resumable(), _connected(cluster) as client:
         figure = paper.fig4(
-            store, models=_words(models), widths=_numbers("--widths", widths), repetitions=repetitions,
-            train=not only_report, jobs=jobs, client=client, data_dir=data_dir, output_dir=output_dir,
+            store,
+            models=_words(models),
+            widths=_numbers("--widths", widths),
+            repetitions=repetitions,
+            train=not only_report,
+            jobs=jobs,
+            client=client,
+            data_dir=data_dir,
+            output_dir=output_dir,
             verbose=not quiet,
-        )  # fmt: skip
+        )
     _finish(figure)
 
 
@@ -273,9 +302,13 @@ def status(
     from abnet import paper
 
     done = paper.status(
-        store, datasets=_words(datasets), models=_words(models), widths=_numbers("--widths", widths),
-        repetitions=repetitions, race=race,
-    )  # fmt: skip
+        store,
+        datasets=_words(datasets),
+        models=_words(models),
+        widths=_numbers("--widths", widths),
+        repetitions=repetitions,
+        race=race,
+    )
     _show(_status_table(done))
 
 
