@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import abnet
 from abnet.cli import options
-from abnet.cli.console import UsageError, guarded, said
+from abnet.cli.console import UsageError, guarded, shown_notes
 from abnet.cli.fit import fit as fit_command
 from cli.tables import Run
 
@@ -139,7 +139,7 @@ def test_a_note_is_given_once_even_if_warnings_are_caught_in_between() -> None:
             with warnings.catch_warnings():
                 warnings.simplefilter("once")
                 warnings.warn("mind the gap", stacklevel=1)
-        assert said() == ["mind the gap"]
+        assert shown_notes() == ["mind the gap"]
 
     assert CliRunner().invoke(app, []).stderr == "note: mind the gap\n"
 

@@ -7,6 +7,7 @@ import typer
 
 from abnet.cli import console, options
 from abnet.cli.console import guarded
+from abnet.utils.progress import stage_bars
 
 __all__ = ["compare"]
 
@@ -61,7 +62,7 @@ def compare(
 
     if save is not None:
         check_output(save, "JSON", inputs=[table], option="--save")
-    with console.bar("Starting", quiet=quiet):
+    with stage_bars("Starting", hidden=quiet):
         from abnet.estimators.compare import compare as contest
 
         made = contest(
@@ -75,12 +76,12 @@ def compare(
             missing_label=missing_label,
             bins=options.bins_of(bins),
         )
-    console.say_all(made.notes, every=notes == "all")
+    console.show_notes(made.notes, every=notes == "all")
     winner = made.winner
     if save is not None and winner is not None and winner.certificate is not None:
         winner.certificate.save(save)
     if json:
-        console.as_json({**made.to_dict(), "notes": console.said(), "note_data": console.note_data()})
+        console.as_json({**made.to_dict(), "notes": console.shown_notes(), "note_data": console.note_records()})
         return
     from abnet.cli.contenders import show_contenders
     from abnet.utils.wording import confidence, number_of, percent
@@ -88,7 +89,7 @@ def compare(
     trained, tested = number_of(made.n_learn, "row"), number_of(made.n_test, "row")
     print(f"Trained and certified on {trained}, tested on {tested}; confidence {confidence(made.delta)}.")
     print(f"Majority-class error on the test rows: {percent(made.base_rate)}. Threads: {made.threads}.\n")
-    show_contenders(made.contenders, counted=made.n_candidates > 1)
+    show_contenders(made.contenders, choice_covered=made.n_candidates > 1)
     if save is not None and winner is not None:
         print(f"\nCertificate of {winner.name} (chosen among {made.n_candidates}) written to {save}.")
         console.paragraph(

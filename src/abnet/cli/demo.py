@@ -7,6 +7,7 @@ import typer
 
 from abnet.cli import console, options
 from abnet.cli.console import guarded
+from abnet.utils.progress import stage_bars
 
 __all__ = ["demo"]
 
@@ -36,7 +37,7 @@ def demo(
     from abnet.cli.contenders import show_contenders
     from abnet.paper.demo import demo as show
 
-    with console.bar("Starting", quiet=quiet):
+    with stage_bars("Starting", hidden=quiet):
         made = show(output_dir, estimator=options.classifier(context.params))
     if json:
         console.as_json(made.to_dict())

@@ -1,4 +1,4 @@
-"""`abnet explain`."""
+"""`abnet explain`: what moves the answers of a model."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,6 +7,7 @@ import typer
 
 from abnet.cli import console, options
 from abnet.cli.console import UsageError, guarded
+from abnet.utils.progress import stage_bars
 
 __all__ = ["explain"]
 
@@ -60,7 +61,7 @@ def explain(
         raise UsageError("give --row or --rows, not both.")
     if output is not None:
         check_output(output, "CSV", inputs=(model, table, background), overwrite=overwrite)
-    with console.bar("Starting", quiet=quiet) as progress:
+    with stage_bars("Starting", hidden=quiet) as progress:
         from abnet.explanation.explain_table import explain_table
 
         made = explain_table(
@@ -73,9 +74,9 @@ def explain(
             seed=seed,
             progress=progress,
         )
-    console.say_all(made.notes)
+    console.show_notes(made.notes)
     if json:
-        console.as_json({**made.to_dict(), "notes": console.said()})
+        console.as_json({**made.to_dict(), "notes": console.shown_notes()})
         return
     if made.whole is not None or output is None:
         print(made.describe())

@@ -7,6 +7,7 @@ import typer
 
 from abnet.cli import console, options
 from abnet.cli.console import UsageError, guarded
+from abnet.utils.progress import stage_bars
 
 __all__ = ["monitor"]
 
@@ -83,7 +84,7 @@ def monitor(
     check_output(state, "JSON", inputs=(model, table), option="--state")
     if picture is not None:
         check_output(picture, "picture", inputs=(model, table, state), option="--picture")
-    with console.bar("Starting", quiet=json):
+    with stage_bars("Starting", hidden=json):
         from abnet.certificates.monitor_table import monitor as watch
 
         made = watch(
@@ -100,9 +101,9 @@ def monitor(
             allow_repeat=allow_repeat,
             allow_shift=allow_shift,
         )
-    console.say_all(made.notes)
+    console.show_notes(made.notes)
     if json:
-        console.as_json({**made.to_dict(), "notes": console.said()})
+        console.as_json({**made.to_dict(), "notes": console.shown_notes()})
     else:
         print(made.describe())
     if made.alarm:
@@ -120,7 +121,7 @@ def _rate(option: str, text: str | None) -> Any:
 
 
 def _watch_inputs(model: Path, table: Path, alpha: float | None, *, json: bool) -> None:
-    with console.bar("Starting", quiet=json):
+    with stage_bars("Starting", hidden=json):
         from abnet.certificates.check_inputs import ALPHA, check_inputs
 
         made = check_inputs(model, table, alpha=ALPHA if alpha is None else alpha)

@@ -19,7 +19,8 @@ from abnet.cli.console import UsageError
 from abnet.utils.errors import Parameter
 
 if TYPE_CHECKING:
-    from abnet.certificates.goals import Goal, TargetRecall
+    from abnet.certificates import goals
+    from abnet.certificates.goals import Goal
     from abnet.estimators.certified import CertifiedClassifier
     from abnet.tables.preparation import TablePreparation
 
@@ -459,7 +460,7 @@ def spelled(parameter: Parameter, own: Collection[str]) -> str:
     return f"{_COMMAND_WITH_OPTION[parameter.name]} {option}"
 
 
-def _spelled_goal(goal: "TargetRecall | None") -> str:
+def _spelled_goal(goal: "goals.TargetRecall | None") -> str:
     """A goal as options."""
     if goal is None:
         return "a target, or --costs,"

@@ -7,6 +7,7 @@ import typer
 
 from abnet.cli import console, options
 from abnet.cli.console import guarded
+from abnet.utils.progress import stage_bars
 
 __all__ = ["report"]
 
@@ -59,7 +60,7 @@ def report(
     from abnet.utils.wording import number_of
 
     check_output(output, "HTML", inputs=(model, table, compared), overwrite=overwrite)
-    with console.bar("Starting", quiet=quiet) as progress:
+    with stage_bars("Starting", hidden=quiet) as progress:
         from abnet.report.report_table import report_table
 
         made = report_table(
@@ -76,9 +77,9 @@ def report(
             form=form,
             progress=progress,
         )
-    console.say_all(made.notes)
+    console.show_notes(made.notes)
     if json:
-        console.as_json({**made.to_dict(), "notes": console.said()})
+        console.as_json({**made.to_dict(), "notes": console.shown_notes()})
         return
     rows = f" with estimates from {number_of(made.n_rows, 'row')}" if made.n_rows else ""
     size = f"{console.file_size(made.size)}{console.replaced(made.replaced)}"
