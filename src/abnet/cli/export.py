@@ -10,8 +10,6 @@ from abnet.cli.console import guarded
 
 __all__ = ["export"]
 
-DEFAULTS = options.defaults("export.export_model:export_model")
-
 
 @guarded
 def export(
@@ -25,13 +23,11 @@ def export(
     ] = None,
     prefix: Annotated[
         str, typer.Option(metavar="NAME", help="C: prefix of all names; two models in one program need two.")
-    ] = DEFAULTS["prefix"],
+    ] = "abnet",
     example: Annotated[
         bool, options.flag("--example", "C: also write a main program that reads plain CSV (numbers, YYYY-MM-DD).")
-    ] = DEFAULTS["example"],
-    single: Annotated[bool, options.flag("--float", "C: compute in float, for processors without doubles.")] = DEFAULTS[
-        "single"
-    ],
+    ] = False,
+    single: Annotated[bool, options.flag("--float", "C: compute in float, for processors without doubles.")] = False,
     overwrite: options.Overwrite = False,
     json: options.AsJSON = False,
 ) -> None:
