@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from abnet.paper import Result, RunStore, Setting, driver, sweep
-from abnet.paper.grid import SettingGroup
+from abnet.paper.setting_groups import SettingGroup
 
 
 def fingerprint(name: str, data_dir: str | None) -> str:

@@ -15,7 +15,7 @@ import pytest
 
 from abnet.paper import RunStore, Setting, sweep, table1_grid
 from abnet.paper.driver import _expected_cost
-from abnet.paper.grid import groups_of
+from abnet.paper.setting_groups import groups_of
 
 HERE = Path(__file__).parent
 

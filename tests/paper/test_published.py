@@ -9,7 +9,7 @@ import pytest
 
 from abnet.paper import NUMERICS_VERSION, Result, export_runs, import_runs, read_runs, table1
 from abnet.paper.figure4 import depth_points, depth_to_csv
-from abnet.paper.protocol import key
+from abnet.paper.run_key import key
 from abnet.paper.table_one import select_rows, to_csv
 
 RESULTS = Path(__file__).parents[2] / "results"

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from abnet.paper.datasets import Dataset, load, names
     from abnet.paper.driver import SweepReport, sweep
     from abnet.paper.figure1 import architecture_figure
-    from abnet.paper.grid import fig4_grid, select, table1_grid
-    from abnet.paper.protocol import MODELS, NUMERICS_VERSION, VARIANTS, Result, Setting
+    from abnet.paper.grids import fig4_grid, select, table1_grid
+    from abnet.paper.group_training import run
     from abnet.paper.published_runs import read_runs
     from abnet.paper.reproduction import (
         Reproduced,
@@ -28,8 +28,10 @@ if TYPE_CHECKING:
         variants,
     )
     from abnet.paper.results_folder import renew_page
-    from abnet.paper.runs import run
-    from abnet.paper.store import RunStore, StoreError
+    from abnet.paper.run_key import NUMERICS_VERSION
+    from abnet.paper.run_result import Result
+    from abnet.paper.run_setting import MODELS, VARIANTS, Setting
+    from abnet.paper.run_store import RunStore, StoreError
     from abnet.paper.table_one import TableComparison, paper_table
 
 __all__ = [
@@ -72,9 +74,11 @@ __getattr__, __dir__ = lazy_names(
     {
         "abnet.paper.datasets": ["Dataset", "load", "names"],
         "abnet.paper.figure1": ["architecture_figure"],
-        "abnet.paper.grid": ["fig4_grid", "select", "table1_grid"],
+        "abnet.paper.grids": ["fig4_grid", "select", "table1_grid"],
         "abnet.paper.table_one": ["TableComparison", "paper_table"],
-        "abnet.paper.protocol": ["MODELS", "NUMERICS_VERSION", "VARIANTS", "Result", "Setting"],
+        "abnet.paper.run_key": ["NUMERICS_VERSION"],
+        "abnet.paper.run_result": ["Result"],
+        "abnet.paper.run_setting": ["MODELS", "Setting", "VARIANTS"],
         "abnet.paper.published_runs": ["read_runs"],
         "abnet.paper.reproduction": [
             "Reproduced",
@@ -90,8 +94,8 @@ __getattr__, __dir__ = lazy_names(
             "variants",
         ],
         "abnet.paper.results_folder": ["renew_page"],
-        "abnet.paper.runs": ["run"],
-        "abnet.paper.store": ["RunStore", "StoreError"],
+        "abnet.paper.group_training": ["run"],
+        "abnet.paper.run_store": ["RunStore", "StoreError"],
         "abnet.paper.driver": ["SweepReport", "sweep"],
     },
 )

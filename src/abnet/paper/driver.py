@@ -17,9 +17,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from abnet.paper.grid import SettingGroup, groups_of
-from abnet.paper.protocol import Result, Setting, key, protocol_of
-from abnet.paper.store import RunStore
+from abnet.paper.protocol import protocol_of
+from abnet.paper.run_key import key
+from abnet.paper.run_result import Result
+from abnet.paper.run_setting import Setting
+from abnet.paper.run_store import RunStore
+from abnet.paper.setting_groups import SettingGroup, groups_of
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -77,10 +80,10 @@ def sweep(
     verbose
         Whether to show progress on standard error.
     train
-        The trainer of a group, `abnet.paper.runs.run_group` by default.
+        The trainer of a group, `abnet.paper.group_training.run_group` by default.
     """
     if train is None:
-        from abnet.paper.runs import run_group
+        from abnet.paper.group_training import run_group
 
         train = run_group
     folder = None if data_dir is None else os.fspath(data_dir)

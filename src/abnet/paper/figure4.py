@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
-from abnet.paper.protocol import Result, Setting
+from abnet.paper.run_result import Result
+from abnet.paper.run_setting import Setting
 from abnet.paper.selection import Selected, by_cell, choose, deviation, mean
 from abnet.utils.plots import OKABE_ITO, label_panel, styled
 

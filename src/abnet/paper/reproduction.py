@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from abnet.paper import selection
 from abnet.paper.driver import sweep
-from abnet.paper.grid import DATASETS, REPETITIONS, fig4_grid, select, table1_grid
-from abnet.paper.protocol import Result, Setting
+from abnet.paper.grids import fig4_grid, select, table1_grid
+from abnet.paper.protocol import DATASETS, REPETITIONS
 from abnet.paper.published_runs import read_runs, runs_to_csv
 from abnet.paper.results_folder import add_note, reproduced_rows, write_file
-from abnet.paper.store import RunStore
+from abnet.paper.run_result import Result
+from abnet.paper.run_setting import Setting
+from abnet.paper.run_store import RunStore
 from abnet.paper.table_one import TableComparison, compare, paper_table, select_rows, to_csv, to_markdown
 from abnet.utils.errors import Parameter, ParameterError
 
@@ -145,7 +147,7 @@ def variants(
     Parameters
     ----------
     names
-        Names in `abnet.paper.protocol.VARIANTS`; all by default.
+        Names in `abnet.paper.VARIANTS`; all by default.
     output_dir
         Folder for `table1_variants.csv` and the figure `table1_variants`; the reproduction is read from its
         `table1.csv`. By default nothing is written.
@@ -153,7 +155,7 @@ def variants(
         As for `table1`.
     """
     from abnet.paper.datasets import names as known_datasets
-    from abnet.paper.protocol import VARIANTS
+    from abnet.paper.run_setting import VARIANTS
     from abnet.paper.variant_table import SIZES, variant_figure, variant_grid, variant_rows, variants_to_csv
     from abnet.utils.plots import save
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from abnet.paper.protocol import NUMERICS_VERSION
+from abnet.paper.run_key import NUMERICS_VERSION
 from abnet.paper.table_one import Row, agreement_text, compare, paper_table, read_csv, to_markdown
 from abnet.utils.atomic import atomic_path
 

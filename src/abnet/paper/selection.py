@@ -18,7 +18,8 @@ from dataclasses import dataclass, replace
 from statistics import fmean, stdev
 from typing import TypeAlias, TypeVar
 
-from abnet.paper.protocol import Result, Setting
+from abnet.paper.run_result import Result
+from abnet.paper.run_setting import Setting
 
 __all__ = [
     "Race",

@@ -7,8 +7,9 @@ from dataclasses import dataclass, fields
 from importlib.resources import files
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from abnet.paper.grid import LEARNING_RATES, NARROW_WIDTHS, REPETITIONS, WIDE_WIDTHS
-from abnet.paper.protocol import MODELS, Architecture, Result, Setting
+from abnet.paper.protocol import LEARNING_RATES, NARROW_WIDTHS, REPETITIONS, WIDE_WIDTHS
+from abnet.paper.run_result import Result
+from abnet.paper.run_setting import MODELS, Architecture, Setting
 from abnet.paper.selection import Selected, by_cell, choose, deviation, mean
 
 if TYPE_CHECKING:

@@ -11,8 +11,9 @@ from dataclasses import dataclass, fields
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from abnet.paper.grid import REPETITIONS
-from abnet.paper.protocol import VARIANTS, Result, Setting
+from abnet.paper.protocol import REPETITIONS
+from abnet.paper.run_result import Result
+from abnet.paper.run_setting import VARIANTS, Setting
 from abnet.paper.selection import by_cell, choose, deviation, mean
 from abnet.paper.table_one import TABLE_DATASETS, Row
 from abnet.utils.plots import OKABE_ITO, label_panel, styled
@@ -34,7 +35,7 @@ DEEPER = Setting("mnistLH", "ABNet", (4, 4, 4), 0.01, 0)
 RATES: dict[str, tuple[float, ...]] = {"mnistLH": (0.01,)}
 """Learning rates that won there; elsewhere those of `USUAL_RATES`."""
 USUAL_RATES = (0.1, 0.01)
-MODELS = ("PBGNet", "ABNet")
+VARIANT_MODELS = ("PBGNet", "ABNet")
 
 
 def variant_grid(
@@ -50,7 +51,7 @@ def variant_grid(
     >>> len(variant_grid()), len(variant_grid(variants=["both"], datasets=["ads"], repetitions=1))
     (460, 4)
     """
-    cells = [(dataset, model, SIZES.get(dataset, (2,))) for dataset, model in product(datasets, MODELS)]
+    cells = [(dataset, model, SIZES.get(dataset, (2,))) for dataset, model in product(datasets, VARIANT_MODELS)]
     cells += [(DEEPER.dataset, DEEPER.model, DEEPER.hidden_layer_sizes)] * (DEEPER.dataset in datasets)
     return [
         Setting(dataset, model, sizes, rate, repetition, variant=variant)
@@ -88,7 +89,9 @@ def variant_rows(results: Iterable[Result]) -> list[VariantRow]:
     cells = by_cell(own, lambda s: (s.dataset, s.model, s.variant or ""))
     rows = [_row(choice.setting, choice.results, choice.runs) for choice in map(choose, cells.values()) if choice]
     names = list(VARIANTS)
-    return sorted(rows, key=lambda row: (_place(row.dataset), MODELS.index(row.model), names.index(row.variant)))
+    return sorted(
+        rows, key=lambda row: (_place(row.dataset), VARIANT_MODELS.index(row.model), names.index(row.variant))
+    )
 
 
 def _row(setting: Setting, results: Sequence[Result], runs: int) -> VariantRow:
@@ -215,7 +218,7 @@ def variant_figure(rows: Sequence[VariantRow], reproduced: Sequence[Row], paper:
     with styled():
         figure = Figure(figsize=(7.2, 3.4), layout="constrained")
         panels = figure.subplots(1, 2, sharey=True)
-        for axes, model, letter in zip(panels, MODELS, "ab", strict=True):
+        for axes, model, letter in zip(panels, VARIANT_MODELS, "ab", strict=True):
             _draw(axes, model, rows, {"paper": paper, "protocol": reproduced})
             label_panel(axes, letter, model)
         panels[0].set_ylim(bottom=0)  # once both are drawn, since the limits are shared
