@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from abnet.paper.run_result import Result
     from abnet.paper.run_setting import MODELS, VARIANTS, Setting
     from abnet.paper.run_store import RunStore, StoreError
-    from abnet.paper.table_one import TableComparison, paper_table
+    from abnet.paper.table1_comparison import TableComparison
+    from abnet.paper.table1_rows import paper_table
 
 __all__ = [
     "Dataset",
@@ -75,7 +76,8 @@ __getattr__, __dir__ = lazy_names(
         "abnet.paper.datasets": ["Dataset", "load", "names"],
         "abnet.paper.figure1": ["architecture_figure"],
         "abnet.paper.grids": ["fig4_grid", "select", "table1_grid"],
-        "abnet.paper.table_one": ["TableComparison", "paper_table"],
+        "abnet.paper.table1_comparison": ["TableComparison"],
+        "abnet.paper.table1_rows": ["paper_table"],
         "abnet.paper.run_key": ["NUMERICS_VERSION"],
         "abnet.paper.run_result": ["Result"],
         "abnet.paper.run_setting": ["MODELS", "Setting", "VARIANTS"],

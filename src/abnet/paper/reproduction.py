@@ -15,7 +15,9 @@ from abnet.paper.results_folder import add_note, reproduced_rows, write_file
 from abnet.paper.run_result import Result
 from abnet.paper.run_setting import Setting
 from abnet.paper.run_store import RunStore
-from abnet.paper.table_one import TableComparison, compare, paper_table, select_rows, to_csv, to_markdown
+from abnet.paper.table1_comparison import TableComparison, compare
+from abnet.paper.table1_display import to_markdown
+from abnet.paper.table1_rows import paper_table, table1_rows, table1_to_csv
 from abnet.utils.errors import Parameter, ParameterError
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from abnet.paper.figure2 import Timing
     from abnet.paper.figure4 import DepthPoint
     from abnet.paper.ten_digits import DigitsResult
-    from abnet.paper.variant_table import VariantRow
+    from abnet.paper.variant_rows import VariantRow
 
 __all__ = [
     "Reproduced",
@@ -111,13 +113,13 @@ def table1(
         if train:
             failures |= sweep(going_on, runs, **place).failures
         results = _stored(runs, [*settings, *selection.trials(settings)])
-    rows = select_rows(results)
+    rows = table1_rows(results)
     comparisons = compare(rows)
     if output_dir is None:
         return Reproduced(comparisons, failures=failures)
     folder = Path(output_dir)
     files = [
-        write_file(folder / "table1.csv", to_csv(rows)),
+        write_file(folder / "table1.csv", table1_to_csv(rows)),
         write_file(folder / "table1.md", "# Table 1, ours beside the paper's\n\n" + to_markdown(comparisons)),
     ]
     options = {"datasets": datasets, "models": models, "widths": widths, "repetitions": repetitions, "race": race}
@@ -156,7 +158,8 @@ def variants(
     """
     from abnet.paper.datasets import names as known_datasets
     from abnet.paper.run_setting import VARIANTS
-    from abnet.paper.variant_table import SIZES, variant_figure, variant_grid, variant_rows, variants_to_csv
+    from abnet.paper.variant_display import variant_figure
+    from abnet.paper.variant_rows import SIZES, variant_grid, variant_rows, variants_to_csv
     from abnet.utils.plots import save
 
     chosen, sets = _known("names", names, VARIANTS), list(datasets or SIZES)
@@ -176,7 +179,7 @@ def variants(
     files += save(variant_figure(rows, reproduced_rows(folder), paper_table()), folder / "table1_variants")
     text = (
         f"`table1_variants.csv`, `.png`, `.svg`: {len(rows)} rows from {sum(row.runs for row in rows)} runs. "
-        "Variants of narrow PBGNet and ABNet on a part of the paper's grid (`abnet.paper.variant_table`): `warm-up` "
+        "Variants of narrow PBGNet and ABNet on a part of the paper's grid (`abnet.paper.variant_rows`): `warm-up` "
         "trains two epochs on the linear loss before the bound, `deviations` learns one standard deviation for each "
         "layer, `both` does both, `restarts` does both from four initialisations and keeps the one with the lowest "
         "bound, each computed at δ/4. Seeds are those of Table 1: the number of the repetition. `bound` is an estimate."
