@@ -18,7 +18,7 @@ NARROW = ("--datasets", "circles", "--models", "PBGNet,ABNet", "--widths", "2,4"
 def fake(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.syspath_prepend(HERE.parent / "paper")
     module = importlib.import_module("fake_training")
-    monkeypatch.setattr("abnet.paper.driver._fingerprint", module.fingerprint)
+    monkeypatch.setattr("abnet.paper.sweeping._fingerprint", module.fingerprint)
     monkeypatch.setattr("abnet.paper.group_training.run_group", module.train)
     return module
 
