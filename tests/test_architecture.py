@@ -141,7 +141,7 @@ if TYPE_CHECKING:
     from abnet.estimators.search import Search            # 7
 def late():
     from abnet.model import load                          # 9
-    return import_module("abnet.paper.store")             # 10
+    return import_module("abnet.paper.run_store")           # 10
 HOMES = {"kind": "abnet.estimators.thing:Thing"}          # 11
 from . import vote                                        # 12
 import abnet                                              # 13

@@ -89,7 +89,7 @@ def table1(
     abnet reproduce table1 --only-report
     """
     from abnet import paper
-    from abnet.paper.table_one import to_terminal
+    from abnet.paper.table1_display import to_terminal
 
     with _resumable(), _connected(cluster) as client:
         table = paper.table1(

@@ -174,7 +174,7 @@ DEPTH_OF_WIDTHS = 6
 DEPTHS = (2, 3, 4, 6, 8, 10, 12, 16, 20)
 WIDTH_OF_DEPTHS = 12
 SAMPLES = 100
-REPETITIONS = 100
+PASSES = 100
 
 Point: TypeAlias = tuple[Panel, str, int, int]
 """What is measured: (panel, method, width, depth)."""
@@ -201,7 +201,7 @@ def measure(
     points: Sequence[Point],
     X: NDArray[np.float32],
     *,
-    repetitions: int = REPETITIONS,
+    repetitions: int = PASSES,
     seconds: float = 5.0,
     seed: int = 0,
     verbose: bool = False,
