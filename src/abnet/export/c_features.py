@@ -8,7 +8,6 @@ import numpy as np
 
 from abnet.export.c_single import least_reaching
 from abnet.export.c_text import CPart, c_array, c_number, c_reals, c_string
-from abnet.export.c_words import words_code
 from abnet.export.plan import ExportPlan
 from abnet.tables.cells import BLANK
 from abnet.tables.columns import (
@@ -20,7 +19,6 @@ from abnet.tables.columns import (
     DateColumn,
     NumericColumn,
     TextColumn,
-    WordsColumn,
 )
 from abnet.tables.preparation.scalers import MinMaxMap, StandardMap
 from abnet.tables.preparation.thermometer import ThermometerMap
@@ -117,10 +115,9 @@ def _(scaling: ThermometerMap, single: bool) -> tuple[list[CPart], list[str]]:
 
 @dataclass(frozen=True)
 class _Cell:
-    """A column in C: the expression of its cell, its number, its first feature, and a name for its constants."""
+    """A column in C: the expression of its cell, its first feature, and a name for its constants."""
 
     x: str
-    number: int
     at: int
     name: str
 
@@ -138,13 +135,11 @@ class _Statements:
 def _table(plan: ExportPlan, members: list[str]) -> CPart:
     assert plan.columns is not None
     found, at = [], 0
-    for number, (column, member) in enumerate(zip(plan.columns, members, strict=True)):
-        found.append(_column(column, _Cell(f"row->{member}", number, at, member)))
+    for column, member in zip(plan.columns, members, strict=True):
+        found.append(_column(column, _Cell(f"row->{member}", at, member)))
         at += len(column.features)
     called = {helper for statements in found for helper in statements.helpers}
     parts = [CPart(code) for name, code in _HELPERS.items() if name in called]
-    words = [word for column in plan.columns if isinstance(column, WordsColumn) for word in column.words]
-    parts += [words_code(max(len(word.encode()) for word in words))] if words else []
     parts += [statements.constants for statements in found if statements.constants is not None]
     lines = [
         "static int abnet_prepare(const abnet_row *row, float *f) {",
@@ -197,13 +192,6 @@ def _(column: TextColumn, cell: _Cell) -> _Statements:
     gap = width - 1 if column.missing else other
     call = f"abnet_one_hot({cell.x}, {name}, {n}, {gap}, {other}, f + {cell.at}, {width});"
     return _Statements([call], ("blank", "find"), constants)
-
-
-@_column.register
-def _(column: WordsColumn, cell: _Cell) -> _Statements:
-    name, constants = _texts(column.words, f"abnet_words_{cell.name}")
-    call = f"abnet_words({cell.x}, {name}, {len(column.words)}, f + {cell.at}, {len(column.features)})"
-    return _Statements([f"if ({call}) return {-1 - cell.number};"], ("blank",), constants)
 
 
 def _texts(texts: tuple[str, ...], name: str) -> tuple[str, CPart]:

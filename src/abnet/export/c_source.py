@@ -16,7 +16,7 @@ from abnet.export.c_single import in_single, with_single_thresholds
 from abnet.export.c_text import CPart, c_comment, c_identifiers, c_plain, c_string, with_prefix
 from abnet.export.plan import ExportPlan, export_plan, float_rounding
 from abnet.model.model import Model
-from abnet.tables.columns import BooleanColumn, Column, DateColumn, NumericColumn
+from abnet.tables.columns import BooleanColumn, Column, DateColumn, NumericColumn, WordsColumn
 from abnet.utils.atomic import atomic_path
 
 __all__ = ["CSource", "c_files", "c_program", "to_c"]
@@ -99,8 +99,8 @@ def to_c(
     Raises
     ------
     ValueError
-        For a model that cannot be exported, such as one with columns of hashed text. With `single` also if float rounds
-        the numbers of a column by more than a thousandth of their deviation.
+        For a model that cannot be exported, such as one with columns of words or of hashed text. With `single` also if
+        float rounds the numbers of a column by more than a thousandth of their deviation.
 
     Examples
     --------
@@ -126,7 +126,10 @@ def c_program(
     if not re.fullmatch("[a-z][a-z0-9_]*", prefix):
         raise ValueError(f"prefix must be small letters, digits and underscores, and begin with a letter: {prefix!r}.")
     files = c_files(path, example=True)
-    plan = with_single_thresholds(export_plan(model)) if single else export_plan(model)
+    plan = export_plan(model)
+    _check_columns(plan)
+    if single:
+        plan = with_single_thresholds(plan)
     members = [] if plan.names is None else c_identifiers(plan.names)
     parts = [
         feature_code(plan, members, single=single),
@@ -146,7 +149,7 @@ def c_program(
     libm = any(part.libm for part in parts)
     real: Callable[[str], str] = in_single if single else str
     heading = c_comment(_heading(plan, prefix, flash, ram, libm, _single_words(plan) if single else _DOUBLE))
-    includes = [("float.h", "_MAX"), ("math.h", "erf"), ("stdint.h", "uint_least32_t"), ("string.h", "strlen")]
+    includes = [("float.h", "_MAX"), ("math.h", "erf"), ("string.h", "strlen")]
     used = [name for name, sign in includes if sign in body or (name == "math.h" and libm)]
     text = "\n".join(
         [
@@ -158,6 +161,16 @@ def c_program(
     )
     example = example_program(plan, members, prefix, files, single=single)
     return CSource(text, real(_header(plan, members, heading, prefix)), example, flash, ram, libm, tuple(members))
+
+
+def _check_columns(plan: ExportPlan) -> None:
+    """Raise a ValueError for columns of words: comparing words needs Unicode's tables of case folding."""
+    names = [repr(column.name) for column in plan.columns or () if isinstance(column, WordsColumn)]
+    if names:
+        raise ValueError(
+            f"columns of words are not exported to C, and this model has {', '.join(names)}: export it to ONNX, or fit "
+            "again without them (abnet fit --drop COLUMN)."
+        )
 
 
 _DOUBLE = (
@@ -228,7 +241,7 @@ def _header(plan: ExportPlan, members: list[str], heading: str, prefix: str) -> 
         "/* The name of a class, in UTF-8; NULL for a number that is none. */",
         f"const char *{prefix}_label(int code);\n",
         "/* For the negative number of a refused row, the column whose cell is the reason, in UTF-8; else NULL.",
-        "   The cell is a number of an array that is not finite, or a text of words that is not UTF-8. */",
+        "   The cell is a number of an array that is not finite. */",
         f"const char *{prefix}_refused(int code);\n",
         "#ifdef __cplusplus\n}\n#endif\n\n#endif\n",
     ]
