@@ -14,7 +14,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 
 EXTRAS = {
     "dask": ["model/distributed_scoring.py", "cli/reproduce.py", "paper/driver.py", "paper/reproduction.py"],
-    "onnx": ["export/onnx_graph.py", "estimators/onnx_step.py"],
+    "onnx": ["export/onnx_graph.py"],
 }
 """The modules that need an extra."""
 

@@ -17,7 +17,7 @@ from abnet.model.model import Model
 from abnet.tables.columns import BooleanColumn, DateColumn, TextColumn, WordsColumn
 from abnet.utils.atomic import atomic_path
 
-__all__ = ["add_predictor", "onnx_program", "to_onnx"]
+__all__ = ["onnx_program", "to_onnx"]
 
 IR_VERSIONS = {18: 8, 20: 9}
 """Version of the file format that belongs to each version of the operators: the oldest that will do."""
@@ -65,7 +65,7 @@ def onnx_program(model: Model) -> Any:
     names = ["X"] if plan.names is None else _input_names(plan.names)
     graph = OnnxGraph([*names, ""])
     outputs = {name: graph.fresh(name) for name in ("label", "probabilities", "valid", "answered")}
-    for name, made in zip(outputs, add_predictor(graph, plan, names), strict=True):
+    for name, made in zip(outputs, _add_predictor(graph, plan, names), strict=True):
         if made:
             graph.node("Identity", made, out=outputs[name])
     model = onnx.helper.make_model(
@@ -86,7 +86,7 @@ def onnx_program(model: Model) -> Any:
     return model
 
 
-def add_predictor(graph: OnnxGraph, plan: ExportPlan, inputs: list[str]) -> tuple[str, ...]:
+def _add_predictor(graph: OnnxGraph, plan: ExportPlan, inputs: list[str]) -> tuple[str, ...]:
     """Put a model into a graph: tensors of label, probabilities (empty if it has none), valid and answered.
 
     `inputs` are those of `onnx_features`.
