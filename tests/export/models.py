@@ -13,7 +13,7 @@ from abnet.model.calibration import Calibration
 from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
 from abnet.model.predictors.layers import Layers
-from abnet.model.predictors.moments import Moments
+from abnet.model.predictors.moments import MomentsPredictor
 from abnet.model.predictors.paths import Paths
 from abnet.model.predictors.predictor import Predictor
 from abnet.networks.bam import BAM
@@ -72,10 +72,10 @@ def model(kind: str, n_inputs: int, *, seed: int = 0, width: int = 5, **about: A
         "a code book of its own": lambda: Paths.from_networks(
             [network(3) for _ in range(2)], rng, n_paths=10, words=words(3)
         ),
-        "moments": lambda: Moments.from_networks([network(7, 1) for _ in range(2)], e=0.5),
-        "moments of classes": lambda: Moments.from_networks([network(9, 5) for _ in range(3)], words(5)),
-        "wide moments of classes": lambda: Moments.from_networks([network(4) for _ in range(3)], words(4)),
-        "rounded moments of classes": lambda: Moments.from_networks([network(4)] * 2, words(4)).rounded(),
+        "moments": lambda: MomentsPredictor.from_networks([network(7, 1) for _ in range(2)], e=0.5),
+        "moments of classes": lambda: MomentsPredictor.from_networks([network(9, 5) for _ in range(3)], words(5)),
+        "wide moments of classes": lambda: MomentsPredictor.from_networks([network(4) for _ in range(3)], words(4)),
+        "rounded moments of classes": lambda: MomentsPredictor.from_networks([network(4)] * 2, words(4)).rounded(),
         "drawn classes": lambda: Layers.from_network(network(4, 3), words(3)),
         "drawn classes, one layer": lambda: Layers.from_network(network(), words(3)),
         "wide drawn classes": lambda: Layers.from_network(network(25, 3), words(3)),

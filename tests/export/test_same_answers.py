@@ -17,7 +17,7 @@ from abnet.export.js_model import js_program
 from abnet.export.plan import export_plan
 from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
-from abnet.model.predictors.moments import Moments
+from abnet.model.predictors.moments import MomentsPredictor
 from abnet.networks.bam import BAM
 from abnet.tables.cells import NumberForm
 from abnet.tables.columns import HashedColumn, NumericColumn, WordsColumn
@@ -287,7 +287,7 @@ def test_a_number_beyond_reason_counts_as_missing_in_a_table(exporter: Exporter,
 def test_predictors_that_cannot_be_exported_are_named(exporter: Exporter, kind: str) -> None:
     if kind == "one output for each class":
         network = BAM.init(np.random.default_rng(0), (4, 6, 3))
-        model = Model(Moments.from_networks([network]), labels=Labels(np.array(["a", "b", "c"])))
+        model = Model(MomentsPredictor.from_networks([network]), labels=Labels(np.array(["a", "b", "c"])))
     else:
         model = stored(kind)
     with pytest.raises(ValueError, match="cannot be"):

@@ -15,9 +15,9 @@ from abnet.export.plan import output_codes
 from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
 from abnet.model.predictors.layers import Layers
-from abnet.model.predictors.moments import Moments
+from abnet.model.predictors.moments import MomentsPredictor
 from abnet.model.predictors.paths import Paths
-from abnet.model.predictors.pbgnet import PBGNet
+from abnet.model.predictors.pbgnet import PBGNetPredictor
 from abnet.model.predictors.predictor import Predictor
 from abnet.tables.cells import BLANK
 from abnet.tables.columns import HashedColumn, WordsColumn
@@ -137,7 +137,7 @@ def _(predictor: Compact) -> dict[str, Any]:
 
 
 @_network.register
-def _(predictor: PBGNet) -> dict[str, Any]:
+def _(predictor: PBGNetPredictor) -> dict[str, Any]:
     if predictor.thresholds:
         raise ValueError("a PBGNet of drawn thresholds cannot be written for web pages; an exact one can be.")
     first = _layer(predictor.weights[0], predictor.biases[0])
@@ -159,7 +159,7 @@ def _(predictor: Paths) -> dict[str, Any]:
 
 
 @_network.register
-def _(predictor: Moments) -> dict[str, Any]:
+def _(predictor: MomentsPredictor) -> dict[str, Any]:
     if predictor.words is None and predictor.n_classes > 2:
         raise ValueError(
             "an EBP network of several classes cannot be written for web pages; one of two classes can be."

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
 from abnet.model.predictors.layers import Layers
-from abnet.model.predictors.moments import Moments
+from abnet.model.predictors.moments import MomentsPredictor
 from abnet.model.predictors.paths import Paths
 from abnet.model.predictors.predictor import Predictor
 from abnet.networks.bam import BAM
@@ -226,7 +226,7 @@ def _(predictor: Paths) -> FixedPaths:
 
 
 @network_of.register
-def _(predictor: Moments) -> MeanLayers:
+def _(predictor: MomentsPredictor) -> MeanLayers:
     codes = output_codes(predictor.words)
     if codes is None and predictor.n_classes > 2:
         raise ValueError(
