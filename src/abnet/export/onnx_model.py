@@ -227,7 +227,9 @@ def _(network: FixedPaths, graph: OnnxGraph, plan: ExportPlan, x: str) -> str:
             z = graph.node("Mul", _sums(graph, W[m], b[m], signs), graph.constant((W.shape[2] + 1) ** -0.5))
         means = graph.erf(graph.node("Mul", z, graph.constant(0.5**0.5)))
         outputs = _decoded(graph, plan, network, means)
-        total = graph.node("Add", total, outputs) if total else outputs
+        if total:
+            outputs = graph.node("Add", total, outputs)
+        total = outputs
     return graph.node("Div", total, graph.constant(float(members * paths)))
 
 
@@ -239,11 +241,11 @@ def _decoded(graph: OnnxGraph, plan: ExportPlan, network: FixedPaths, means: str
     if network.codes is None:
         return graph.node("ReduceSum", means, graph.constant([1], np.int64), keepdims=0)
     width = network.biases[-1].shape[1]
-    halves = [graph.corners(means, places) for places in (range(width // 2), range(width // 2, width))]
-    joint = graph.node("MatMul", graph.node("Transpose", halves[0], perm=[0, 2, 1]), halves[1])
-    return graph.node(
-        "MatMul", graph.reshape(joint, -1, 2**width), graph.constant(np.eye(plan.n_outputs)[network.codes])
-    )
+    first = graph.corners(means, range(width // 2))
+    second = graph.corners(means, range(width // 2, width))
+    joint = graph.node("MatMul", graph.node("Transpose", first, perm=[0, 2, 1]), second)
+    corners = graph.reshape(joint, -1, 2**width)
+    return graph.node("MatMul", corners, graph.constant(np.eye(plan.n_outputs)[network.codes]))
 
 
 @_scores.register
@@ -264,7 +266,8 @@ def _(network: MeanLayers, graph: OnnxGraph, plan: ExportPlan, x: str) -> str:
     if network.codes is None:
         return graph.node("ReduceMean", v, graph.constant([0], np.int64), keepdims=0)
     c = network.biases[-1].shape[1]
-    first, second = (graph.corners(v, places) for places in (range(c // 2), range(c // 2, c)))
+    first = graph.corners(v, range(c // 2))
+    second = graph.corners(v, range(c // 2, c))
     joint = graph.node(
         "MatMul",
         graph.node("Transpose", first, perm=[1, 2, 0]),
@@ -290,7 +293,9 @@ def _(network: SignLayers, graph: OnnxGraph, plan: ExportPlan, x: str) -> str:
 
 def _table(plan: ExportPlan, codes: Any) -> Any:
     """The scores of each representation: -1 or 1 for two classes, else 1 for its class."""
-    return codes[:, None] * 2.0 - 1.0 if plan.n_outputs == 1 else np.eye(plan.n_outputs)[codes]
+    if plan.n_outputs == 1:
+        return codes[:, None] * 2.0 - 1.0
+    return np.eye(plan.n_outputs)[codes]
 
 
 def _reached(graph: OnnxGraph, W: Any, b: Any, x: str) -> str:
