@@ -23,7 +23,7 @@ EXTRAS = {
         "paper/reproduced.py",
         "paper/sweeping.py",
     ],
-    "onnx": ["export/onnx_graph.py", "estimators/onnx_step.py"],
+    "onnx": ["export/onnx_graph.py"],
 }
 """The modules that need an extra."""
 

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from abnet.estimators.certified import CertifiedClassifier
     from abnet.estimators.compare import compare
     from abnet.estimators.fit_table import fit_table
-    from abnet.estimators.onnx_step import register_skl2onnx
     from abnet.estimators.search import ABNetSearch
     from abnet.explanation.explain_table import explain_table
     from abnet.explanation.row_explanation import explain
@@ -81,7 +80,6 @@ __all__ = [
     "networks",
     "paper",
     "predict_table",
-    "register_skl2onnx",
     "report_table",
     "write_report",
 ]
@@ -108,7 +106,6 @@ __getattr__, __dir__ = lazy_names(
         "abnet.estimators.certified": ["CertifiedClassifier"],
         "abnet.estimators.compare": ["compare"],
         "abnet.estimators.fit_table": ["fit_table"],
-        "abnet.estimators.onnx_step": ["register_skl2onnx"],
         "abnet.paper.methods.classifiers": ["BNNClassifier", "BinaryConnectClassifier", "EBPClassifier"],
         "abnet.estimators.search": ["ABNetSearch"],
         "abnet.explanation.explain_table": ["explain_table"],

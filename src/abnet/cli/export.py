@@ -34,7 +34,8 @@ def export(
     """Write a model for other programs, with its preparation, labels and certificate.
 
     The export gives the same labels as `abnet predict`. Models with columns of
-    hashed text cannot be exported. ONNX needs an extra: pip install 'abnet[onnx]'.
+    hashed text cannot be exported, and models with columns of words only to ONNX.
+    ONNX needs an extra: pip install 'abnet[onnx]'.
 
     abnet export model.abnet --to c --output model.c
     abnet export skin.abnet --to c --prefix skin --example

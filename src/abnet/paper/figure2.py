@@ -314,9 +314,9 @@ def _compact(network: BAM, X: NDArray[np.float32]) -> Forward:
 
 
 def _compact_stochastic(network: BAM, X: NDArray[np.float32]) -> Forward:
-    from abnet.model.predictors.uniform import Uniform
+    from abnet.model.predictors.uniform import UniformPredictor
 
-    predictor = Uniform.from_network(network, np.random.default_rng(0), n_samples=SAMPLES)
+    predictor = UniformPredictor.from_network(network, np.random.default_rng(0), n_samples=SAMPLES)
     return lambda: predictor.scores(X)
 
 
