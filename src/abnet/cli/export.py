@@ -58,7 +58,7 @@ def export(
         print(f"Flash:  {made.facts['flash_bytes']:,} bytes of constants, and a few kB of code")
         print(f"Stack:  {made.facts['ram_bytes']:,} bytes of local arrays; {link}")
     else:
-        from abnet.explanation.row_explanation import shown
+        from abnet.utils.wording import printable
 
-        console.paragraph(f"Inputs: {', '.join(map(shown, made.facts['inputs']))}", end="\n")
-        console.paragraph(f"Outputs: {', '.join(map(shown, made.facts['outputs']))}", end="\n")
+        console.paragraph(f"Inputs: {', '.join(map(printable, made.facts['inputs']))}", end="\n")
+        console.paragraph(f"Outputs: {', '.join(map(printable, made.facts['outputs']))}", end="\n")
