@@ -22,9 +22,9 @@ from abnet.certificates.decision import Decision
 from abnet.certificates.fingerprint import background_rows
 from abnet.explanation import ExplanationPlan, explain, without_background
 from abnet.explanation.background import column_layout
-from abnet.utils.wording import printable
 from abnet.model import Card, Model
 from abnet.tables.preparation.coded import CodedMap
+from abnet.utils.wording import printable
 from explanation.test_shapley import compact, said
 from export.models import HOSTILE, columns, preparations, with_dates
 from export.models import model as exported
