@@ -1,10 +1,15 @@
 """Rows that a model learned from are found in large tables, beside unreadable rows, and in a sample of the filter."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import FixedThresholdClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 import abnet
 from abnet.certificates import fitted_rows
@@ -28,6 +33,18 @@ def test_of_many_rows_a_part_is_kept_and_finds_the_fit(
     new.add(rng.normal(size=(4000, 3)).astype(np.float32), y)
     assert again.reused
     assert not new.reused
+
+
+def test_of_many_rows_those_of_every_part_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bound rows come after the training rows, so a filter of the first rows would not know them."""
+    monkeypatch.setattr(fitted_rows, "MOST_ROWS", 500)
+    X, y = np.random.default_rng(0).normal(size=(4000, 3)).astype(np.float32), np.ones(4000)
+    made = row_filter(X, y)
+    assert made is not None
+    for part in (slice(0, 1000), slice(1500, 2500), slice(3000, 4000)):
+        seen = FittedRows(made)
+        seen.add(X[part], y[part])
+        assert seen.reused
 
 
 def test_one_unreadable_row_hides_no_others(rng: np.random.Generator) -> None:
@@ -84,3 +101,27 @@ def test_a_copy_in_float32_is_found_after_scaling(rng: np.random.Generator) -> N
     clf = abnet.ABNetClassifier((2,), preprocessor="standardise", **QUICK).fit(X, y)
     with pytest.raises(TrainingRowsError):
         abnet.certify(clf, X.astype(np.float32), y)
+
+
+def test_rows_are_found_whatever_answers_for_the_model(rng: np.random.Generator) -> None:
+    X = rng.normal(size=(80, 3))
+    y = (X[:, 0] > 0).astype(int)
+    clf = abnet.EBPClassifier((2,), **QUICK).fit(X, y)
+    asked: list[Any] = [clf, clf.predict, partial(clf.predict), clf.model_.vote, FrozenEstimator(clf)]
+    asked.append(make_pipeline(FunctionTransformer(), FrozenEstimator(clf)).fit(X, y).predict)
+    asked.append(FixedThresholdClassifier(FrozenEstimator(clf), response_method="decision_function").fit(X, y))
+    for model in asked:
+        with pytest.raises(TrainingRowsError):
+            abnet.certify(model, X, y)
+        with pytest.raises(TrainingRowsError):
+            abnet.compare_errors(clf.predict, model, X, y)
+
+
+@pytest.mark.parametrize("kind", [float, bool, object, list])
+def test_rows_are_found_whatever_the_type_of_their_labels(kind: type, rng: np.random.Generator) -> None:
+    X = rng.normal(size=(80, 3))
+    y = (X[:, 0] > 0).astype(int)
+    clf = abnet.EBPClassifier((2,), **QUICK).fit(X, y)
+    labels: Any = [*y.tolist(), "another"] if kind is list else y.astype(kind)
+    with pytest.raises(TrainingRowsError):
+        abnet.certify(clf, np.r_[X, X[:1]][: len(labels)], labels)

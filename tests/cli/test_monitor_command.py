@@ -15,9 +15,15 @@ from abnet.utils.wording import percent_up
 from cli.tables import SMALL, Failure, Run, cells
 
 
+@pytest.fixture
+def new(tmp_path: Path) -> Path:
+    """Rows that the model was not fitted on."""
+    return labelled(tmp_path / "new.csv", right=True)
+
+
 def labelled(path: Path, *, right: bool, missing: int = 0) -> Path:
-    """Rows like those of the fit, with their labels, or with all labels turned around."""
-    header, rows = cells()
+    """Rows from the source of those of the fit, with their labels, or with all labels turned around."""
+    header, rows = cells(seed=1)
     names = ("good", "not so good")
     for row in rows:
         row[-1] = row[-1] if right else names[row[-1] == "good"]
@@ -47,8 +53,8 @@ def test_alarm_is_an_exit_code_and_stays(run: Run, failure: Failure, model: Path
     assert abnet.Monitor.load(state).n == 172
 
 
-def test_the_promise_is_the_certificates(run: Run, model: Path, table: Path, tmp_path: Path) -> None:
-    text = run("monitor", model, table, "--state", tmp_path / "s.json").stdout
+def test_the_promise_is_the_certificates(run: Run, model: Path, new: Path, tmp_path: Path) -> None:
+    text = run("monitor", model, new, "--state", tmp_path / "s.json").stdout
     certificate = abnet.load(model).certificate_
     assert isinstance(certificate, abnet.Certificate)
     assert certificate.vote_error_bound is not None
@@ -56,23 +62,29 @@ def test_the_promise_is_the_certificates(run: Run, model: Path, table: Path, tmp
     assert abnet.Monitor.load(tmp_path / "s.json").error == certificate.vote_error_bound
 
 
+def test_rows_of_the_fit_are_refused_and_leave_no_state(
+    failure: Failure, model: Path, table: Path, tmp_path: Path
+) -> None:
+    state = tmp_path / "s.json"
+    assert "of 60 rows" in failure("monitor", model, table, "--state", state, "--error", "0.4", code=1)
+    assert not state.exists()
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [(["--error", "0.2"], "--error is 0.4"), (["--alpha", "0.5"], "--alpha is 0.01")],
 )
 def test_a_state_keeps_its_promise(
-    options: list[str], message: str, run: Run, failure: Failure, model: Path, table: Path, tmp_path: Path
+    options: list[str], message: str, run: Run, failure: Failure, model: Path, new: Path, tmp_path: Path
 ) -> None:
     state = tmp_path / "s.json"
-    run("monitor", model, table, "--state", state, "--error", "0.4")
+    run("monitor", model, new, "--state", state, "--error", "0.4")
     before = state.read_text()
-    assert message in failure("monitor", model, table, "--state", state, *options, code=1)
+    assert message in failure("monitor", model, new, "--state", state, *options, code=1)
     assert state.read_text() == before
 
 
-def test_another_model_needs_another_state(
-    run: Run, failure: Failure, model: Path, table: Path, tmp_path: Path
-) -> None:
+def test_another_model_needs_another_state(run: Run, failure: Failure, model: Path, new: Path, tmp_path: Path) -> None:
     other, state = tmp_path / "other.abnet", tmp_path / "s.json"
     loaded = abnet.load(model)
     from dataclasses import replace
@@ -82,16 +94,16 @@ def test_another_model_needs_another_state(
     from abnet.model import save
 
     save(replace(loaded, card=msgspec.structs.replace(loaded.card, recipe="another file")), other)
-    run("monitor", model, table, "--state", state)
-    assert "belongs to another model" in failure("monitor", other, table, "--state", state, code=1)
+    run("monitor", model, new, "--state", state)
+    assert "belongs to another model" in failure("monitor", other, new, "--state", state, code=1)
 
 
 def test_whenever_the_job_is_killed_the_state_is_that_before_it_or_that_after_it(
-    run: Run, model: Path, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, model: Path, new: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A killed job leaves what is on the disk at that moment: it is read at every line that saving goes through."""
     state, save = tmp_path / "s.json", abnet.Monitor.save
-    run("monitor", model, table, "--state", state, "--error", "0.4")
+    run("monitor", model, new, "--state", state, "--error", "0.4")
     before, seen = state.read_text(), list[str]()
 
     def look(*_: object) -> Any:
@@ -106,14 +118,14 @@ def test_whenever_the_job_is_killed_the_state_is_that_before_it_or_that_after_it
             sys.settrace(None)
 
     monkeypatch.setattr(abnet.Monitor, "save", watched)
-    run("monitor", model, table, "--state", state, "--allow-repeat")
+    run("monitor", model, new, "--state", state, "--allow-repeat")
     assert list(dict.fromkeys(seen)) == [before, state.read_text()]
     assert (json.loads(before)["n"], abnet.Monitor.load(state).n) == (60, 120)
 
 
-def test_the_state_survives_kill(run: Run, model: Path, table: Path, tmp_path: Path) -> None:
+def test_the_state_survives_kill(run: Run, model: Path, new: Path, tmp_path: Path) -> None:
     state = tmp_path / "s.json"
-    run("monitor", model, table, "--state", state, "--error", "0.4")
+    run("monitor", model, new, "--state", state, "--error", "0.4")
     code = (
         "import os, signal, sys\n"
         "def kill(event, _):\n"
@@ -128,22 +140,22 @@ def test_the_state_survives_kill(run: Run, model: Path, table: Path, tmp_path: P
         code,
         "monitor",
         model,
-        table,
+        new,
         "--state",
         state,
         "--allow-repeat",
     ]
     assert subprocess.run(command, check=False, capture_output=True).returncode == -signal.SIGKILL
     assert abnet.Monitor.load(state).n == 60
-    run("monitor", model, table, "--state", state, "--allow-repeat")
+    run("monitor", model, new, "--state", state, "--allow-repeat")
     assert abnet.Monitor.load(state).n == 120
 
 
 @pytest.mark.parametrize("option", ["--alpha", "--error"])
 def test_a_probability_that_is_none_is_wrong_use(
-    option: str, failure: Failure, model: Path, table: Path, tmp_path: Path
+    option: str, failure: Failure, model: Path, new: Path, tmp_path: Path
 ) -> None:
-    message = failure("monitor", model, table, "--state", tmp_path / "s.json", option, "1.5", code=2)
+    message = failure("monitor", model, new, "--state", tmp_path / "s.json", option, "1.5", code=2)
     assert f"{option} must lie strictly between 0 and 1" in message
 
 
@@ -157,12 +169,12 @@ def counted(model: Path, table: Path, label: str) -> dict[str, tuple[int, int]]:
 
 @pytest.mark.parametrize("quantity", ["recall", "precision"])
 def test_only_the_rows_of_a_recall_or_precision_count(
-    quantity: str, run: Run, failure: Failure, model: Path, table: Path, tmp_path: Path
+    quantity: str, run: Run, failure: Failure, model: Path, new: Path, tmp_path: Path
 ) -> None:
     state, given = tmp_path / "s.json", [f"--{quantity}", "0.6", "--positive-class", "good"]
-    run("monitor", model, table, "--state", state, *given, "--picture", tmp_path / "e.svg")
-    record = json.loads(run("monitor", model, table, "--state", state, "--allow-repeat", "--json").stdout)
-    n, errors = counted(model, table, "good")[quantity]
+    run("monitor", model, new, "--state", state, *given, "--picture", tmp_path / "e.svg")
+    record = json.loads(run("monitor", model, new, "--state", state, "--allow-repeat", "--json").stdout)
+    n, errors = counted(model, new, "good")[quantity]
     assert 0 < n < 60
     assert (record["quantity"], record["label"], record["n"], record["errors"]) == (quantity, "good", 2 * n, 2 * errors)
     assert (record["new"]["n"], record["new"]["errors"]) == (n, errors)
@@ -170,26 +182,35 @@ def test_only_the_rows_of_a_recall_or_precision_count(
         (["--error", "0.4"], "--error"), ([f"--{quantity}", "0.7"], f"--{quantity} is 0.6"),
         (["--positive-class", "not so good"], "--positive-class"),
     ):  # fmt: skip
-        assert name in failure("monitor", model, table, "--state", state, "--allow-repeat", *options)
+        assert name in failure("monitor", model, new, "--state", state, "--allow-repeat", *options)
 
 
 def test_the_certified_recall_of_a_class_is_that_of_the_certificate(
-    run: Run, model: Path, table: Path, tmp_path: Path
+    run: Run, model: Path, new: Path, tmp_path: Path
 ) -> None:
     made: Any = abnet.load(model).certificate_
-    run("monitor", model, table, "--state", tmp_path / "s.json", "--recall", "certified", "--positive-class", "good")
+    run("monitor", model, new, "--state", tmp_path / "s.json", "--recall", "certified", "--positive-class", "good")
     assert abnet.Monitor.load(tmp_path / "s.json").error == made.per_class[0].vote_error_bound
 
 
-def test_the_certified_recall_of_a_threshold(run: Run, failure: Failure, table: Path, tmp_path: Path) -> None:
-    """The class and the rate are those of the model's own decision; it has no certified precision."""
+def test_the_certified_rates_of_a_threshold(run: Run, table: Path, new: Path, tmp_path: Path) -> None:
+    """The class and the rates are those of the model's own decision: its goal, and what else its threshold reaches."""
     other, goal = tmp_path / "m.abnet", ["--target-recall", "0.5", "--positive-class", "good"]
     run("fit", table, "--target", "mood today", "--output", other, *SMALL, *goal)
-    run("monitor", other, table, "--state", tmp_path / "s.json", "--recall", "certified")
+    run("monitor", other, new, "--state", tmp_path / "s.json", "--recall", "certified")
     found = abnet.Monitor.load(tmp_path / "s.json")
     assert (found.quantity, found.label, found.error) == ("recall", "good", 0.5)
-    message = failure("monitor", other, table, "--state", tmp_path / "p.json", "--precision", "certified")
-    assert "--precision 0.9" in message
+    made: Any = abnet.load(other).certificate_
+    precision, error = made.find("precision", "decision", "good"), made.find("error", "decision")
+    run("monitor", other, new, "--state", tmp_path / "p.json", "--precision", "certified")
+    assert abnet.Monitor.load(tmp_path / "p.json").error == 1 - precision.value
+    run("monitor", other, new, "--state", tmp_path / "e.json")
+    assert abnet.Monitor.load(tmp_path / "e.json").error == error.value != made.vote_error_bound
+
+
+def test_a_plain_vote_has_no_certified_precision(failure: Failure, model: Path, new: Path, tmp_path: Path) -> None:
+    asked = ["--precision", "certified", "--positive-class", "good"]
+    assert "--precision 0.9" in failure("monitor", model, new, "--state", tmp_path / "p.json", *asked)
 
 
 @pytest.mark.parametrize(
@@ -203,10 +224,8 @@ def test_the_certified_recall_of_a_threshold(run: Run, failure: Failure, table: 
         (["--positive-class", "good"], "--positive-class goes with --recall or --precision"),
     ],
 )
-def test_wrong_use(
-    options: list[str], message: str, failure: Failure, model: Path, table: Path, tmp_path: Path
-) -> None:
-    assert message in failure("monitor", model, table, "--state", tmp_path / "s.json", *options, code=2)
+def test_wrong_use(options: list[str], message: str, failure: Failure, model: Path, new: Path, tmp_path: Path) -> None:
+    assert message in failure("monitor", model, new, "--state", tmp_path / "s.json", *options, code=2)
 
 
 def test_inputs_are_watched_without_labels_and_without_a_state(

@@ -102,7 +102,7 @@ def test_a_goal_is_certified_by_scores(model: Path, fresh: Path) -> None:
     goal = abnet.TargetRecall(0.2, positive="good")
     made = abnet.certify_table(model, fresh, goal=goal, random_state=0).made
     assert isinstance(made, abnet.Certificate)
-    (recall,) = made.statements
+    recall = made.statements[0]
     assert (recall.quantity, recall.name) == ("recall", "good")
     costs = abnet.Costs({("good", "not so good"): 2.0, ("not so good", "good"): 1.0})
     assert abnet.certify_table(model, fresh, goal=costs, random_state=0).kind == "certificate"

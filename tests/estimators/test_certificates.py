@@ -123,7 +123,7 @@ def test_an_oversampled_class_is_warned_of_by_name() -> None:
 def test_many_copied_rows_make_independence_doubtful(rng: np.random.Generator) -> None:
     X, y = sample(0, 120)
     draws = np.concatenate([np.arange(120), rng.integers(120, size=80)])
-    with pytest.warns(UserWarning, match=r"80 of 200 rows \(40%\) are exact copies"):
+    with pytest.warns(UserWarning, match=r"80 of 200 rows \(40%\) are copies of other rows"):
         classifier(0, max_iter=1).fit(X[draws], y[draws])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -137,6 +137,7 @@ def test_repeated_rows_of_a_sample_are_no_copies() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", "Training .* was still improving when it ended")
+        warnings.filterwarnings("ignore", "The training rows hold only")
         for rows, labels in ((X, y), (coarse, y), (np.zeros((200, 3)), y)):
             classifier(0, max_iter=1).fit(rows, labels)
     assert copies(np.repeat(X, 2, axis=0)[:-30]) == 2

@@ -23,6 +23,6 @@ def test_the_commands_and_the_code_run(tmp_path: Path, monkeypatch: pytest.Monke
     names = ("tumours.html", "with-rows.html", "again.html")
     alone, rows, again = (Path(name).read_text(encoding="utf-8") for name in names)
     assert "was fitted on" not in alone
-    assert "284 of 569 rows have the same values and label as rows that this model was trained on" in rows
+    assert "284 of 569 rows have the same values and label as rows that this model was fitted on" in rows
     assert "<h1>Tumours</h1>" in again
     assert "Flag tumours for a second reading" in alone

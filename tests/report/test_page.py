@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 import abnet
-from abnet.certificates.certify import Terms, certify
 from abnet.certificates.evidence import observe
 from abnet.certificates.fingerprint import background_rows
 from abnet.certificates.fitted_rows import row_filter
+from abnet.certificates.from_evidence import Terms, certify
 from abnet.certificates.goals import TargetError, TargetRecall, meet
 from abnet.certificates.held import Held
 from abnet.certificates.sentences import said
@@ -138,7 +138,7 @@ def test_fitted_rows_are_warned_of() -> None:
     codes = model.predictor.votes(X)
     model = replace(model, card=Card(row_filter=row_filter(X, 2.0 * codes - 1)))
     assert (
-        "80 of 80 rows have the same values and label as rows that this model was trained on"
+        "80 of 80 rows have the same values and label as rows that this model was fitted on"
         in read(report_page(model, measure_rows(model, X, codes))).text
     )
     fresh = rng.normal(size=(80, 4))

@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abnet.certificates import certify as certificates
+from abnet.certificates import from_evidence
 from abnet.certificates.certificate import Certificate
-from abnet.certificates.certify import Terms
 from abnet.certificates.evidence import observe
+from abnet.certificates.from_evidence import Terms
+from abnet.certificates.grouped_rows import check_groups
 from abnet.certificates.outside import AnyModel, Judged, judge_model
 from abnet.certificates.split import RandomState, bet_keys, drawn_seed, row_hashes, row_order
 from abnet.certificates.statement import Estimate
@@ -72,7 +73,8 @@ def certify(
     Raises
     ------
     TrainingRowsError
-        A ValueError: more of the rows are training rows of the model than chance explains.
+        A ValueError: the model was fitted on more of the rows than chance explains. Its training rows count, and the
+        bound rows of its fit if they were used to choose among models or to find a decision.
 
     Examples
     --------
@@ -93,6 +95,8 @@ def certify(
             raise ValueError("an estimate is about all rows: leave out groups and by.")
         return estimate_error(judge_model(model, X, y).wrong, seen)
     refuse_fitted(seen)
+    if groups is None:
+        check_groups(model, X, "groups")
     judged = judge_model(model, X, y)
     order = row_order(row_hashes(X, y), drawn_seed(random_state), columns["groups"])
     made = certify_judged(judged, Terms(delta=delta, n_candidates=n_candidates, source="test set"), order, **columns)
@@ -126,7 +130,7 @@ def certify_judged(
     0.586
     """
     seen = observe(judged.answers, judged.truth, judged.names, groups=groups, populations=by, keys=bet_keys(order))
-    return certificates.certify(seen, terms)
+    return from_evidence.certify(seen, terms)
 
 
 def confusion_of(judged: Judged, terms: Terms, *, others: bool = True) -> Certificate:
@@ -150,5 +154,5 @@ def confusion_of(judged: Judged, terms: Terms, *, others: bool = True) -> Certif
     """
     seen = observe(judged.answers, judged.truth, judged.names)
     return Certificate(
-        statements=tuple(certificates.rates(seen, terms, others=others)), facts=certificates.facts_of(seen, terms)
+        statements=tuple(from_evidence.rates(seen, terms, others=others)), facts=from_evidence.facts_of(seen, terms)
     )

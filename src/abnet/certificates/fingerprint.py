@@ -193,7 +193,7 @@ _DROPPED = 30
 """Columns that are left out, one after the other, to see how often rows agree in the others."""
 
 
-def unlikely_copies(X: NDArray[Any], codes: NDArray[Any], owners: NDArray[np.intp] | None = None) -> int:
+def unlikely_copies(X: NDArray[Any], codes: NDArray[Any], owners: NDArray[np.intp]) -> int:
     """The number of rows that repeat another row with its label, if these are many and not likely by chance; else 0.
 
     Rows of a few categories repeat each other by chance. Then rows that differ only in one column are common, too. If
@@ -205,16 +205,16 @@ def unlikely_copies(X: NDArray[Any], codes: NDArray[Any], owners: NDArray[np.int
         Prepared rows.
     codes : array (n,)
         Their classes.
-    owners : array (d,), optional
+    owners : array (d,)
         Which column of the table each feature comes from.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> measured, codes = rng.normal(size=(60, 4)), np.zeros(100, int)
-    >>> unlikely_copies(np.vstack([measured, measured[:40]]), codes)
+    >>> unlikely_copies(np.vstack([measured, measured[:40]]), codes, np.arange(4))
     40
-    >>> unlikely_copies(rng.integers(0, 3, (100, 4)) + 0.0, codes)
+    >>> unlikely_copies(rng.integers(0, 3, (100, 4)) + 0.0, codes, np.arange(4))
     0
     """
     labels = codes.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
@@ -226,7 +226,6 @@ def unlikely_copies(X: NDArray[Any], codes: NDArray[Any], owners: NDArray[np.int
     found = len(X) - len(first)
     if found < least or len(first) < FEWEST_DISTINCT:
         return 0
-    owners = np.arange(X.shape[1]) if owners is None else owners
     columns = np.unique(owners)
     dropped = columns[np.unique(np.linspace(0, len(columns) - 1, _DROPPED).astype(np.intp))]
     without = dict.fromkeys(dropped.tolist(), marks[first])
@@ -256,7 +255,8 @@ def warn_of_copies(
     classes : array of K labels
         The user's, for the message.
     owners : array (d,), optional
-        Which column of the table each feature comes from.
+        Which column of the table each feature comes from; None for features of another library, which may be equal for
+        rows that differ.
     """
     places, first = np.maximum(codes, 0), _some_marks(X, _LOOKS[0])
     for code, name in enumerate(classes):
@@ -265,12 +265,13 @@ def warn_of_copies(
         if often > 1:
             warnings.warn(_told_of_copies(name, often), stacklevel=2)
             return
-    if found := unlikely_copies(X, codes, owners):
+    found = 0 if owners is None else unlikely_copies(X, codes, owners)
+    if found:
         warnings.warn(
-            f"{found:,} of {len(X):,} rows ({found / len(X):.0%}) are exact copies of other rows, label included, "
-            "while rows that differ in one column only are rare. The certificate assumes that every row is an "
-            "independent draw, which is doubtful here. If a file was joined twice or rows were sampled with "
-            "replacement, remove the copies; if rows have the same origin, put them into one group.",
+            f"{found:,} of {len(X):,} rows ({found / len(X):.0%}) are copies of other rows in all columns that the "
+            "model uses, label included, while rows that differ in one column only are rare. The certificate assumes "
+            "that every row is an independent draw, which is doubtful here. If a file was joined twice or rows were "
+            "sampled with replacement, remove the copies; if rows have the same origin, put them into one group.",
             stacklevel=2,
         )
 

@@ -7,6 +7,7 @@ enough for a model file. Rows cannot be read from it; one can only test whether 
 import base64
 import hashlib
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -15,13 +16,13 @@ from numpy.typing import NDArray
 
 from abnet.utils.coded_rows import dense
 
-__all__ = ["MOST_ROWS", "FittedRows", "RowFilter", "log_chance", "row_filter"]
+__all__ = ["MOST_ROWS", "FittedRows", "RowFilter", "Sighted", "kept_rows", "log_chance", "row_filter"]
 
 _BITS_PER_ROW, _HASHES = 16, 11
 _MISTAKEN = 1 / 2000
 _MOST_BYTES = 48_000  # 64,000 characters in base 64
 MOST_ROWS = 8 * _MOST_BYTES // _BITS_PER_ROW
-"""Maximum number of rows in a filter, which takes at most 64 kB; of more rows the first in the split order are kept."""
+"""Maximum number of rows in a filter, which takes at most 64 kB; of more rows an evenly spaced sample is kept."""
 _RARE = 1e-3
 _HALF = 2**9  # half of what is rounded off the bits of a float32
 
@@ -49,6 +50,19 @@ class RowFilter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tables: tuple[str, ...]
 
 
+def kept_rows(n: int) -> slice | NDArray[np.intp]:
+    """Which of n rows a filter keeps: all, or as many as it holds, evenly spaced.
+
+    Training rows come before bound rows, so the first rows alone would not be a sample of both.
+
+    Examples
+    --------
+    >>> kept_rows(10), len(kept_rows(100_000))
+    (slice(0, 10, None), 24000)
+    """
+    return slice(0, n) if n <= MOST_ROWS else np.linspace(0, n - 1, MOST_ROWS).astype(np.intp)
+
+
 def row_filter(X: Any, y: NDArray[Any], n_learned: int | None = None) -> RowFilter | None:
     """Make the filter of prepared rows with their labels; None if there are no rows. It holds at most 24,000 rows.
 
@@ -59,8 +73,8 @@ def row_filter(X: Any, y: NDArray[Any], n_learned: int | None = None) -> RowFilt
     y : array (n,)
         Codes of their classes, or signs.
     n_learned : int, optional
-        Number of training rows, which come first; all rows by default. The others are bound rows of a frozen posterior:
-        they may certify it again, but not together with training rows.
+        Number of rows that the model learned from or was chosen with, which come first; all rows by default. The others
+        may certify it again, but not together with these.
 
     Examples
     --------
@@ -73,9 +87,10 @@ def row_filter(X: Any, y: NDArray[Any], n_learned: int | None = None) -> RowFilt
     if not n:
         return None
     if n > MOST_ROWS:
-        # The rows are in a random order, so the first ones are a random sample of them, which is enough to recognise
-        # the rows of a fit. Fingerprints of whole tables are for small tables with few distinct rows.
-        X, y, n = X[:MOST_ROWS], y[:MOST_ROWS], MOST_ROWS
+        # A sample is enough to recognise the rows of a fit. Fingerprints of whole tables are for small tables with few
+        # distinct rows.
+        kept = kept_rows(n)
+        X, y, n = X[kept], y[kept], MOST_ROWS
     everything = _marks(X, y)
     marks = everything[:n]
     bits = np.zeros(-(-_BITS_PER_ROW * n // 8) * 8, dtype=bool)
@@ -84,6 +99,26 @@ def row_filter(X: Any, y: NDArray[Any], n_learned: int | None = None) -> RowFilt
     names = {_name(rows) for rows in (everything, marks) if log_chance(_counts(rows)) < math.log(_RARE)}
     packed = base64.b64encode(np.packbits(bits).tobytes()).decode("ascii")
     return RowFilter(packed, n, int((often == 1).sum()), int((often == 2).sum()), tuple(sorted(names)))
+
+
+@dataclass(frozen=True)
+class Sighted:
+    """How many rows were looked up and found in a filter; counts of disjoint rows are added with ``+``.
+
+    Attributes
+    ----------
+    n_rows, found : int
+    total : int
+        Sum of the rows' hashes, which does not depend on their order.
+    """
+
+    n_rows: int = 0
+    found: int = 0
+    total: int = 0
+
+    def __add__(self, other: "Sighted") -> "Sighted":
+        total = (self.total + other.total) % 2**128
+        return Sighted(self.n_rows + other.n_rows, self.found + other.found, total)
 
 
 class FittedRows:
@@ -123,16 +158,25 @@ class FittedRows:
         p = 1.0 - once / n
         p = min(1.0, p + 3.0 * math.sqrt(once * p + 2 * twice + 2) / n)
         self._chance = p + (1.0 - p) * _MISTAKEN
-        self._sum = self.n_rows = self.found = 0
+        self.sighted = Sighted()
 
     def add(self, X: Any, y: NDArray[Any]) -> None:
         """Look up prepared rows, with labels in the form used for the filter."""
         if not len(y):
             return
         marks = _marks(X, y)
-        self.found += int(self._bits[_places(marks, len(self._bits))].all(axis=1).sum())
-        self.n_rows += len(y)
-        self._sum = (self._sum + _total(marks)) % 2**128
+        found = int(self._bits[_places(marks, len(self._bits))].all(axis=1).sum())
+        self.sighted += Sighted(len(y), found, _total(marks))
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that were looked up."""
+        return self.sighted.n_rows
+
+    @property
+    def found(self) -> int:
+        """Number of rows among them that are in the filter."""
+        return self.sighted.found
 
     @property
     def allowed(self) -> int:
@@ -146,7 +190,7 @@ class FittedRows:
     @property
     def reused(self) -> bool:
         """Whether more training rows were found than chance explains."""
-        return self.found > self.allowed or _text(self.n_rows, self._sum) in self._tables
+        return self.found > self.allowed or _text(self.n_rows, self.sighted.total) in self._tables
 
 
 def _marks(X: Any, y: NDArray[Any]) -> NDArray[np.uint64]:

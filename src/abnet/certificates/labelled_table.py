@@ -1,7 +1,6 @@
 """Labelled rows of a table with their answers, from an abnet model or from a column of the table."""
 
 import hashlib
-import shlex
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.decision import ARGMAX, Decision, sureness
 from abnet.certificates.fitted_rows import FittedRows
+from abnet.certificates.grouped_rows import check_single_rows
 from abnet.certificates.outside import Judged, judge_answers
 from abnet.certificates.training_rows import filter_of, label_marks
 from abnet.model.model import Model
@@ -25,15 +25,11 @@ from abnet.tables.preparation.numeric_rows import number_cells
 from abnet.tables.target import true_labels
 from abnet.tables.unseen import Unseen, merge
 from abnet.utils.coded_rows import dense
-from abnet.utils.errors import NamesParameters, Parameter, ParameterError
+from abnet.utils.errors import Parameter, ParameterError
 from abnet.utils.progress import tell
 from abnet.utils.wording import number_of
 
 __all__ = ["JudgedTable", "judge_model_rows", "judge_predictions", "target_of"]
-
-
-class GroupedRowsError(NamesParameters, TableError):
-    """Raised if rows of the same group would be counted as independent rows."""
 
 
 @dataclass
@@ -112,8 +108,8 @@ class JudgedTable:
         notes = []
         if self.seen is not None and self.seen.reused:
             notes.append(
-                f"{self.seen.found:,} of {self.seen.n_rows:,} rows have the same values and label as training rows; "
-                "if they are training rows, they prove nothing about new data"
+                f"{self.seen.found:,} of {self.seen.n_rows:,} rows have the same values and label as rows that "
+                "the model was fitted on; if they are the same rows, they prove nothing about new data"
             )
         silent = 0 if self.scores and not any(self.answers) else self.answers.count(None)
         notes += [f"counted as errors: {number_of(silent, 'row')} without an answer"] * (silent > 0)
@@ -127,22 +123,9 @@ class JudgedTable:
 
     def check_alone(self, loaded: Model) -> None:
         """Raise an error if rows share a group; add a note if the table does not have the group column."""
-        if not loaded.card.n_training_groups:
-            return
-        group = loaded.card.group
-        shared = len(self.together) - len(set(self.together)) if None not in self.together else 1
-        if shared:
-            raise GroupedRowsError(
-                "the model was fitted on groups of rows, and rows of this table share a group (column {!r}): add {}. "
-                "A bound that counts single rows does not hold for them.",
-                group, Parameter("group", shlex.quote(str(group))),
-            )  # fmt: skip
-        if not self.together:
-            named = f" (column {group!r})" if isinstance(group, str) else ""
-            self.said.append(
-                f"the model was fitted on groups of rows{named}, and its own certificate is about a new group; this "
-                "one counts single rows, and holds only if no two of them belong to the same group"
-            )
+        note = check_single_rows(loaded.card, self.together or None, "group")
+        if note is not None:
+            self.said.append(note)
 
     def groups(self, column: str) -> list[str]:
         """The group of each row; raises a TableError if some rows have no group."""

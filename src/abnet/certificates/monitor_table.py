@@ -10,10 +10,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from abnet.certificates.certificate import Certificate
 from abnet.certificates.check_inputs import CheckedInputs
 from abnet.certificates.decision import ARGMAX
 from abnet.certificates.labelled_table import JudgedTable, judge_model_rows
 from abnet.certificates.monitor import Monitor, Quantity
+from abnet.certificates.rule_rates import OF_RULE
+from abnet.certificates.training_rows import refuse_fitted
 from abnet.model.file import load
 from abnet.model.model import Model
 from abnet.tables.cells import listed
@@ -132,6 +135,8 @@ def monitor(
     ------
     RepeatedRowsError
         A ValueError: the table was given before.
+    TrainingRowsError
+        A ValueError: the model was fitted on more of the rows than chance explains.
     """
     asked = _asked({"error": error, "recall": recall, "precision": precision})
     if alpha is not None:
@@ -141,6 +146,7 @@ def monitor(
     watched, loaded = hashlib.sha256(Path(model).read_bytes()).hexdigest(), load(model)
     rows = judge_model_rows(loaded, table, truth=truth, allow_shift=allow_shift)
     watch = _opened(Path(state), loaded, watched, asked, positive_class, alpha)
+    refuse_fitted(rows.seen, instead="A monitor counts rows that are new to the model.")
     wrong = errors_that_count(rows, watch.quantity, watch.label)
     before = {"n": watch.n, "errors": watch.errors}
     watch.update(wrong, unlabelled=rows.unlabelled, digest=rows.digest, allow_repeat=allow_repeat)
@@ -241,10 +247,18 @@ def _certified(model: Model, quantity: Quantity, label: str | None) -> float:
         )
     if quantity != "error":
         return _certified_of_class(model, quantity, label)
+    if model.decision.kind == "cut":
+        bound = _certified_at_threshold(certificate, "error", None)
+        if bound is None:
+            raise UnwatchableError(
+                "the model predicts with a threshold whose error rate its certificate does not bound: set {}, the "
+                "error rate to watch.", given,
+            )  # fmt: skip
+        return bound
     if model.decision != ARGMAX:
         raise UnwatchableError(
-            "the model predicts with a threshold or abstains, but its certified error rate is that of the plain vote "
-            "(the most likely class): set {}, the error rate to watch.", given,
+            "the model abstains, but its certified error rate is that of the plain vote (the most likely class): set "
+            "{}, the error rate to watch.", given,
         )  # fmt: skip
     bound = None if certificate is None else certificate.vote_error_bound
     if bound is None or bound >= 1.0:
@@ -255,10 +269,10 @@ def _certified(model: Model, quantity: Quantity, label: str | None) -> float:
 def _certified_of_class(model: Model, quantity: Quantity, label: str | None) -> float:
     """One minus the certified recall or precision: that of the threshold, or the recall of the plain vote."""
     certificate = model.certificate
-    if certificate is not None and model.decision != ARGMAX:
-        found = certificate.find(quantity, "class", label)
-        if found is not None and found.value is not None:
-            return 1.0 - found.value
+    if model.decision.kind == "cut":
+        rate = _certified_at_threshold(certificate, quantity, label)
+        if rate is not None:
+            return 1.0 - rate
     if certificate is not None and model.decision == ARGMAX and quantity == "recall":
         bounds = {label_text(part.label): part.vote_error_bound for part in certificate.per_class}
         bound = bounds.get(str(label))
@@ -268,3 +282,18 @@ def _certified_of_class(model: Model, quantity: Quantity, label: str | None) -> 
         "the model has no certified {} of class {}: give the {} to watch, such as {}.",
         quantity, label, quantity, Parameter(quantity, 0.9),
     )  # fmt: skip
+
+
+def _certified_at_threshold(certificate: Certificate | None, quantity: Quantity, label: str | None) -> float | None:
+    """The certified rate at the model's own threshold; None if there is none that says anything.
+
+    What the model was fitted for is a statement about the class; what else its threshold reaches is one about the
+    decision.
+    """
+    if certificate is None:
+        return None
+    for of in ("class", OF_RULE):
+        found = certificate.find(quantity, of, label)
+        if found is not None and "threshold" in found.rule and found.value is not None and 0.0 < found.value < 1.0:
+            return found.value
+    return None

@@ -1,6 +1,11 @@
-"""Training rows cannot certify a model: they raise an error, or give an estimate."""
+"""Rows that a model was fitted on cannot certify it: they raise an error, or give an estimate.
+
+These are its training rows, and the bound rows if they were used to choose among models or to find a decision.
+"""
 
 from collections.abc import Callable
+from functools import partial
+from inspect import ismethod
 from typing import Any
 
 import numpy as np
@@ -14,7 +19,7 @@ from abnet.tables.labels import signs_of, with_unknown
 from abnet.utils.errors import Parameter, TrainingRowsError
 from abnet.utils.wording import number_of
 
-__all__ = ["estimate_error", "filter_of", "find_fitted", "label_marks", "refuse_fitted"]
+__all__ = ["estimate_error", "filter_of", "find_fitted", "label_marks", "model_inside", "refuse_fitted"]
 
 
 def estimate_error(wrong: ArrayLike, seen: FittedRows | None) -> Estimate:
@@ -31,7 +36,7 @@ def estimate_error(wrong: ArrayLike, seen: FittedRows | None) -> Estimate:
     known = "and the model file does not record its training rows."
     if found is not None:
         known = (
-            f"of which {found:,} have the same values and label as rows that the model was trained on. A model "
+            f"of which {found:,} have the same values and label as rows that the model was fitted on. A model "
             "usually errs less on those than on new ones."
         )
     counted = f"{number_of(errors, 'error')} on {number_of(len(rows), 'row')}"
@@ -59,23 +64,54 @@ def filter_of(model: Model) -> FittedRows | None:
     return None if kept is None else FittedRows(kept)
 
 
-def find_fitted(model: Any, X: Any, y: ArrayLike) -> FittedRows | None:
-    """Look for training rows of a model; None if it is not an abnet model, or stores no filter.
+def model_inside(model: Any, X: Any) -> tuple[Model | None, Callable[[Any], Any], Any]:
+    """The abnet model that answers, its check of rows, and the rows as they reach it; None for another library's model.
 
-    Also finds the model inside a search or a pipeline.
+    Looks inside methods such as ``clf.predict``, searches, models with a tuned threshold, frozen ones, and pipelines.
+
+    Examples
+    --------
+    >>> model_inside(len, [1, 2])[0] is None
+    True
     """
-    while hasattr(model, "best_estimator_") or hasattr(model, "steps"):
-        if hasattr(model, "best_estimator_"):
-            model = model.best_estimator_
-        else:
-            X, model = model[:-1].transform(X) if len(model.steps) > 1 else X, model.steps[-1][1]
+    while (inner := _wrapped(model)) is not None:
+        if hasattr(model, "steps") and len(model.steps) > 1:
+            X = model[:-1].transform(X)
+        model = inner
     fitted = model.model_ if isinstance(model, FittedClassifier) else model
-    if not isinstance(fitted, Model) or (seen := filter_of(fitted)) is None:
+    check = getattr(model, "_checked", lambda rows: rows)
+    return (fitted if isinstance(fitted, Model) else None), check, X
+
+
+def _wrapped(model: Any) -> Any:
+    """What a wrapper answers with; None if it is no wrapper."""
+    if ismethod(model):
+        return model.__self__
+    if isinstance(model, partial):
+        return model.func
+    if hasattr(model, "steps"):
+        return model.steps[-1][1]
+    if type(model).__name__ == "FrozenEstimator":
+        return model.estimator
+    return getattr(model, "best_estimator_", getattr(model, "estimator_", None))
+
+
+def find_fitted(model: Any, X: Any, y: ArrayLike) -> FittedRows | None:
+    """Look for rows that an abnet model was fitted on; None if it is of another library, or stores no filter."""
+    fitted, check, rows = model_inside(model, X)
+    if fitted is None or (seen := filter_of(fitted)) is None:
         return None
-    checked = model._checked if hasattr(model, "_checked") else lambda rows: rows
-    marks = label_marks(fitted.labels.encode(np.asarray(y)), fitted.labels.n_classes)
-    _add_readable(seen, lambda rows: fitted.prepare(checked(rows)), X, marks)
+    labels = y if hasattr(y, "dtype") else _as_they_are(y)
+    marks = label_marks(fitted.labels.encode(np.asarray(labels)), fitted.labels.n_classes)
+    _add_readable(seen, lambda some: fitted.prepare(check(some)), rows, marks)
     return seen
+
+
+def _as_they_are(labels: Any) -> NDArray[Any]:
+    """A list of labels without a common type: one text among numbers would turn all of them into text."""
+    column = np.empty(len(labels), object)
+    column[:] = labels
+    return column
 
 
 def _add_readable(seen: FittedRows, prepare: Callable[[Any], Any], X: Any, marks: NDArray[np.float64]) -> None:
@@ -91,13 +127,14 @@ def _add_readable(seen: FittedRows, prepare: Callable[[Any], Any], X: Any, marks
 
 
 def refuse_fitted(seen: FittedRows | None, *, instead: str = "{} gives an estimate instead.") -> None:
-    """Raise a TrainingRowsError if more of the rows are training rows than chance explains."""
+    """Raise a TrainingRowsError if the model was fitted on more of the rows than chance explains."""
     if seen is not None and seen.reused:
         why = f"by chance there would be at most {seen.allowed:,}"
         if seen.found <= seen.allowed:
             why = "together they are the rows of its fit"
         raise TrainingRowsError(
-            "{} of {} rows have the same values and label as rows that the model was trained on ({}): "
-            f"a certificate needs rows that were held out from training. {instead}",
+            "{} of {} rows have the same values and label as rows that the model was fitted on ({}): a certificate "
+            "needs rows that took no part in training the model, in choosing it, or in finding its threshold. "
+            f"{instead}",
             f"{seen.found:,}", f"{seen.n_rows:,}", why, Parameter("allow_training_rows", True),
         )  # fmt: skip

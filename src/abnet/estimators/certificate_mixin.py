@@ -1,6 +1,5 @@
 """`CertificateMixin`: the fitted attributes of certified classifiers, and certificates from further rows."""
 
-import warnings
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
@@ -9,9 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from abnet.certificates.certificate import Certificate
-from abnet.certificates.certify import Terms, certify
 from abnet.certificates.evidence import observe
 from abnet.certificates.fingerprint import fingerprint
+from abnet.certificates.from_evidence import Terms, certify
+from abnet.certificates.grouped_rows import check_groups
 from abnet.certificates.held import Held
 from abnet.certificates.split import RandomState, bet_keys, drawn_seed, row_hashes, row_order
 from abnet.certificates.statement import Estimate
@@ -192,6 +192,8 @@ class CertificateMixin(PredictionMixin):
         check_is_fitted(self, "model_")
         if groups is not None and by is not None:
             raise ValueError("pass groups or by, not both: there is no bound for populations of groups.")
+        if groups is None and not allow_training_rows:
+            check_groups(self, X, "groups")
         X, groups = without_groups(X, groups)
         if isinstance(by, str):
             without, column = without_groups(X, by)
@@ -199,12 +201,6 @@ class CertificateMixin(PredictionMixin):
             X, by = (X if by in (self.model_.feature_names or ()) else without), column
         if allow_training_rows and (groups is not None or by is not None):
             raise ValueError("an estimate is about all rows: leave out groups and by.")
-        if groups is None and self.model_.card.n_training_groups is not None:
-            warnings.warn(
-                "The classifier was fitted on groups of rows, but this certificate counts single rows: it holds only "
-                "if no two of them belong to the same group. With groups= it is about a new group, as in `fit`.",
-                stacklevel=2,
-            )
         of_fit = self.settings().terms(len(self.posterior_.sizes) - 1)
         terms = Terms(delta=self.delta, n_candidates=n_candidates, source="test set", drawn=of_fit.drawn)
         return certify_test_set(

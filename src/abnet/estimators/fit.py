@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from abnet.bounds import gibbs_bound
 from abnet.certificates.certificate import Certificate
-from abnet.certificates.certify import Terms, about_the_vote, certify
 from abnet.certificates.decision import ARGMAX, Decision
 from abnet.certificates.fingerprint import fingerprint, warn_of_copies
+from abnet.certificates.from_evidence import Terms, about_the_vote, certify
 from abnet.certificates.goals import Goal
 from abnet.certificates.held import Held
 from abnet.certificates.split import Split, row_hashes, warn_of_few_rows
@@ -113,7 +113,8 @@ def fit(rows: LabelledRows, settings: Settings, seed: int) -> Fitted:
         name = aside.submit(fingerprint, prepared.features.base, marks_of(prepared.codes, prepared.labels.n_classes))
         if rows.groups is None:
             features = prepared.features
-            warn_of_copies(features.base, prepared.codes, prepared.labels.classes, features.cells)
+            owners = None if features.stored.why_not_stored else features.cells
+            warn_of_copies(features.base, prepared.codes, prepared.labels.classes, owners)
         prepared, recipe = choose_recipe(prepared, settings)
         learn = learn_network if recipe.alone else learn_mixture
         learned = learn(prepared.first_part() if settings.frozen else prepared, recipe, settings, streams, report)
@@ -131,7 +132,9 @@ def fit(rows: LabelledRows, settings: Settings, seed: int) -> Fitted:
     model = Model(
         predictor, prepared.labels, prepared.features.preparation, rows.feature_names, learned.calibration,
         certificate, decision,
-        card_of(prepared, learned, settings, seed, name.result(), estimate, certified=certificate is not None),
+        card_of(
+            prepared, learned, settings, seed, name.result(), estimate, decision, certified=certificate is not None
+        ),
     )  # fmt: skip
     drawn = draw_one(model, learned, prepared, settings, streams.single, covered=covered)
     return Fitted(model, split, prepared, learned, seen.terms, estimate, drawn, seed)

@@ -9,8 +9,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from abnet import __version__
+from abnet.certificates.decision import ARGMAX, Decision
 from abnet.certificates.fingerprint import background_rows
-from abnet.certificates.fitted_rows import MOST_ROWS, row_filter
+from abnet.certificates.fitted_rows import MOST_ROWS, RowFilter, kept_rows, row_filter
 from abnet.certificates.goals import TargetPrecision, TargetRecall
 from abnet.certificates.statement import Estimate
 from abnet.certificates.trade_off import trade_offs
@@ -29,6 +30,7 @@ def card_of(
     seed: int,
     fingerprint: str,
     estimate: Estimate | None,
+    decision: Decision,
     *,
     certified: bool,
 ) -> Card:
@@ -44,17 +46,16 @@ def card_of(
         Of the prepared rows with their labels.
     estimate : Estimate or None
         The Gibbs bound where it is only an estimate.
+    decision : Decision
+        How the model answers.
     certified : bool
         Whether there is a certificate.
     """
     recipe, features = learned.recipe, rows.features
-    marks = marks_of(rows.codes, rows.labels.n_classes)
     positive = settings.goal.positive if isinstance(settings.goal, TargetRecall | TargetPrecision) else None
-    # Bound rows that were held out from training and selection may certify the model again.
-    untouched = settings.frozen and certified and settings.n_candidates == 1
-    n_learned = rows.n_first if untouched else len(rows.codes)
-    some = slice(None) if n_learned <= MOST_ROWS else slice(MOST_ROWS)
-    seen = row_filter(np.asarray(features.inputs(some)), marks[some], min(n_learned, len(marks[some])))
+    # Bound rows may certify the model again if nothing was learned from them or chosen with them: no posterior, no
+    # model among several, and no decision.
+    untouched = settings.frozen and certified and settings.n_candidates == 1 and decision == ARGMAX
     return Card(
         estimator=settings.estimator,
         version=__version__,
@@ -71,12 +72,21 @@ def card_of(
         n_training_rows=len(rows.codes),
         n_training_groups=None if rows.groups is None else len(np.unique(rows.groups)),
         data_fingerprint=fingerprint,
-        row_filter=seen,
+        row_filter=_filter_of(rows, rows.n_first if untouched else len(rows.codes)),
         training_inputs=features.training,
         background=background_rows(features.first if rows.n_first else features.base),
         bound_estimate=None if estimate is None else estimate.value,
         trade_offs=() if rows.groups is not None else trade_offs(learned.held, rows.labels.names, positive),
     )
+
+
+def _filter_of(rows: PreparedRows, n_used: int) -> RowFilter | None:
+    """The filter of the first rows; of many rows only those that it keeps are written out."""
+    marks = marks_of(rows.codes, rows.labels.n_classes)
+    if n_used <= MOST_ROWS:
+        return row_filter(np.asarray(rows.features.inputs(slice(None))), marks, n_used)
+    kept = kept_rows(n_used)
+    return row_filter(np.asarray(rows.features.inputs(kept)), marks[kept])
 
 
 def described(learned: Learned) -> str | None:

@@ -11,9 +11,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from abnet.certificates.certificate import Certificate
-from abnet.certificates.certify import Terms
 from abnet.certificates.certify_model import confusion_of
 from abnet.certificates.decision import ARGMAX
+from abnet.certificates.from_evidence import Terms
+from abnet.certificates.grouped_rows import check_groups
 from abnet.certificates.outside import judge_answers
 from abnet.certificates.training_rows import find_fitted, refuse_fitted
 from abnet.model.digest import belonging
@@ -125,7 +126,8 @@ class PredictionMixin(ClassifierMixin, BaseEstimator):
             # Use the plain vote, because the decision was chosen with these rows.
             answers, labels = self.vote(take_rows(X, rows)), labels[rows]
         else:
-            refuse_fitted(find_fitted(self, X, labels), instead="With fitted=True its bound rows are counted.")
+            refuse_fitted(find_fitted(self, X, y), instead="With fitted=True its bound rows are counted.")
+            check_groups(self, X, None)
             answers = self.predict(X)
         judged = judge_answers(labels.tolist(), answers.tolist(), known=self.classes_.tolist())
         terms = Terms(delta=delta, n_candidates=n_candidates, source="split" if fitted else "test set")

@@ -18,7 +18,7 @@ from abnet.model.predictors.layers import Layers
 from abnet.model.predictors.leading import leading_scores, weighted_sums
 from abnet.model.predictors.paths import Paths
 from abnet.model.predictors.predictor import Predictor
-from abnet.model.predictors.uniform import Uniform
+from abnet.model.predictors.uniform import UniformPredictor
 from abnet.networks import region_probabilities
 from abnet.networks.bam import BAM
 from abnet.networks.cube import corners
@@ -188,7 +188,7 @@ def _(predictor: Compact) -> RegionTable:
 
 
 @region_table.register
-def _(predictor: Uniform) -> RegionTable:
+def _(predictor: UniformPredictor) -> RegionTable:
     def probabilities(X: Floats) -> Floats:
         z = leading_scores(np.column_stack([predictor.W, predictor.b]), X)
         logs = log_transition(z, predictor.S.astype(np.float64)) + predictor.log_d

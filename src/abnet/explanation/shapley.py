@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from abnet.explanation.background import ExplanationPlan
 from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
-from abnet.model.predictors.moments import Moments
+from abnet.model.predictors.moments import MomentsPredictor
 from abnet.model.predictors.predictor import Predictor
 from abnet.networks.cube import corners
 from abnet.utils.threads import one_blas_thread
@@ -204,7 +204,7 @@ def _(predictor: Compact, owners: NDArray[np.intp]) -> Game:
 
 
 @game_of.register
-def _(predictor: Moments, owners: NDArray[np.intp]) -> Game:
+def _(predictor: MomentsPredictor, owners: NDArray[np.intp]) -> Game:
     return LeadingGame.of(predictor.weights[0], predictor.biases[0], predictor.above, owners)
 
 

@@ -88,7 +88,7 @@ def fitted_warning(m: RowMeasures) -> str:
     """A warning if the rows may be training rows; empty if they are not."""
     if m.were_fitted:
         return (
-            f"{m.n_fitted:,} of {m.n_rows:,} rows have the same values and label as rows that this model was trained "
+            f"{m.n_fitted:,} of {m.n_rows:,} rows have the same values and label as rows that this model was fitted "
             "on. If they are the same rows, every estimate on this page is too good: use new rows."
         )
     if m.n_fitted is None:

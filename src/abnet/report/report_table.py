@@ -132,8 +132,8 @@ def report_table(
         n_rows = given.measures.n_rows
         if given.measures.were_fitted:
             notes.append(
-                f"{given.measures.n_fitted:,} of {n_rows:,} rows have the same values and label as training rows; the "
-                "page says so"
+                f"{given.measures.n_fitted:,} of {n_rows:,} rows have the same values and label as rows that the model "
+                "was fitted on; the page says so"
             )
     return ReportedTable(
         output=os.fspath(output),

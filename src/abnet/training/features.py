@@ -80,7 +80,7 @@ class Features:
         """The other rows, without codes."""
         return self.base[self.n_first :]
 
-    def inputs(self, rows: slice) -> NDArray[np.float32] | CodedRows:
+    def inputs(self, rows: slice | Places) -> NDArray[np.float32] | CodedRows:
         """Inputs of the network for some of the rows; codes are not written out."""
         return self.base[rows] if self.coded is None else self.coded.with_codes(self.base[rows])
 

@@ -79,7 +79,7 @@ class RepeatedRowsError(NamesParameters, ValueError):
 
 
 class TrainingRowsError(NamesParameters, ValueError):
-    """The rows for a certificate are training rows of the model."""
+    """The rows for a certificate are rows that the model was fitted on."""
 
 
 class MissingDataError(NamesParameters, FileNotFoundError):

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from abnet.certificates.certificate import Certificate
-from abnet.certificates.certify import Terms, facts_of
 from abnet.certificates.evidence import observe
+from abnet.certificates.from_evidence import Terms, facts_of
+from abnet.certificates.grouped_rows import check_groups
 from abnet.certificates.outside import Judged, judge_model
 from abnet.certificates.statement import state
 from abnet.certificates.training_rows import find_fitted, refuse_fitted
@@ -52,6 +53,7 @@ def compare_errors(
     """
     for model in (a, b):
         refuse_fitted(find_fitted(model, X, y), instead="Compare on others.")
+        check_groups(model, X, None)
     terms = Terms(delta=delta, n_candidates=n_candidates, source="test set")
     return compare_judged(judge_model(a, X, y), judge_model(b, X, y), terms, names=names)
 
