@@ -25,11 +25,9 @@ from abnet.tables.target import true_labels
 from abnet.tables.unseen import Unseen, merge
 from abnet.utils.atomic import atomic_path
 from abnet.utils.coded_rows import dense
-from abnet.utils.progress import tell
+from abnet.utils.progress import ProgressCallback, part_of_progress, tell
 
 __all__ = ["ReportedTable", "report_table"]
-
-Progress = Callable[[float], None]
 
 READ = 0.2
 """Share of the work that is done when the table is read; explaining the model and drawing take the rest."""
@@ -118,9 +116,11 @@ def report_table(
     given = None
     notes: list[str] = []
     if table is not None:
-        given, notes = _given_rows(loaded, table, target_of(loaded, truth), _part(progress, 0.0, READ))
+        given, notes = _given_rows(loaded, table, target_of(loaded, truth), part_of_progress(progress, 0.0, READ))
     about = About(title=title, owner=owner, purpose=purpose, date=date, data=data)
-    page = report_page(loaded, given, about=about, rivals=peers, form=form, progress=_part(progress, READ, 1.0 - READ))
+    page = report_page(
+        loaded, given, about=about, rivals=peers, form=form, progress=part_of_progress(progress, READ, 1.0 - READ)
+    )
     target = Path(output)
     replaced = target.exists()
     with atomic_path(target) as temporary:
@@ -145,13 +145,6 @@ def report_table(
     )
 
 
-def _part(progress: Progress | None, start: float, share: float) -> Progress | None:
-    """Progress within one part of the work, which begins at `start` and takes a share of it."""
-    if progress is None:
-        return None
-    return lambda done: progress(start + share * done)
-
-
 def _peers(path: Path) -> tuple[Peer, ...]:
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
@@ -166,7 +159,9 @@ def _peers(path: Path) -> tuple[Peer, ...]:
     return peers
 
 
-def _given_rows(loaded: Model, table: Any, target: str, progress: Progress | None) -> tuple[GivenRows, list[str]]:
+def _given_rows(
+    loaded: Model, table: Any, target: str, progress: ProgressCallback | None
+) -> tuple[GivenRows, list[str]]:
     """Measures of all rows with a label, a random sample of the rows, and notes; the table is read in batches."""
     tell("Reading the table")
     code_of: dict[str | None, int] = {label_text(name): code for code, name in enumerate(loaded.labels.names)}
