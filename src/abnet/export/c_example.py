@@ -10,7 +10,7 @@ from abnet.tables.columns import BooleanColumn, DateColumn, NumericColumn, TextC
 
 __all__ = ["example_program"]
 
-_READERS = {NumericColumn: "number", BooleanColumn: "truth", DateColumn: "date", TextColumn: "text"}
+_READERS: dict[type, str] = {NumericColumn: "number", BooleanColumn: "truth", DateColumn: "date", TextColumn: "text"}
 """The function of `_HELPERS` that reads the cells of a column; an array has numbers."""
 
 
