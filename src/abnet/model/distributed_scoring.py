@@ -37,15 +37,21 @@ def partition_evidence(model: Model, X: Any, y: Any) -> Evidence:
     >>> found.n_rows, found.errors
     (2, 1)
     """
-    labels, given = model.labels, np.asarray(y)
-    K = labels.n_classes
+    labels = model.labels
     exact = model.predictor.vote == "expectation"
-    if not len(given):
-        none = np.zeros(0, np.intp)
-        return observe(none, none, labels.names, losses=np.zeros(0) if exact else None)
-    codes, _ = with_unknown(labels.encode(given), K)
-    scores = model.decision_function(X)
-    return observe(model.decision(scores), codes, labels.names, losses=losses_of(scores, codes) if exact else None)
+    losses = None
+    if len(y) == 0:
+        codes = np.zeros(0, np.intp)
+        answers = codes
+        if exact:
+            losses = np.zeros(0)
+    else:
+        codes, _ = with_unknown(labels.encode(np.asarray(y)), labels.n_classes)
+        scores = model.decision_function(X)
+        answers = model.decision(scores)
+        if exact:
+            losses = losses_of(scores, codes)
+    return observe(answers, codes, labels.names, losses=losses)
 
 
 def certify_parts(parts: Iterable[Evidence], *, delta: float = 0.05, n_candidates: int = 1) -> Certificate:
@@ -54,11 +60,11 @@ def certify_parts(parts: Iterable[Evidence], *, delta: float = 0.05, n_candidate
     The certificate equals that of all rows together, except that the Gibbs risk is bounded from its mean, not by
     betting. The rows must be held out from training, and be independent of each other.
     """
-    found = list(parts)
-    if not found:
+    partitions = list(parts)
+    if not partitions:
         raise ValueError("there are no partitions to merge.")
     terms = Terms(delta=delta, n_candidates=n_candidates, source="test set")
-    return certify(reduce(operator.add, found), terms)
+    return certify(reduce(operator.add, partitions), terms)
 
 
 def certify_frame(model: Model, frame: Any, target: str, *, delta: float = 0.05, n_candidates: int = 1) -> Certificate:
@@ -108,7 +114,9 @@ def score_frame(model: Model, frame: Any, *, on_error: Literal["stop", "skip"] =
     """
     if on_error not in ("stop", "skip"):
         raise ValueError(f"on_error must be 'stop' or 'skip'; got {on_error!r}.")
-    scored = _scored if on_error == "stop" else _scored_or_refused
+    scored = _scored
+    if on_error == "skip":
+        scored = _scored_or_refused
     return frame.map_partitions(scored, model, meta=scored(frame._meta, model))
 
 
