@@ -131,5 +131,7 @@ def test_declared_classes_are_compared_with_one_class_in_the_first_part(rare: Pa
     declared = abnet.CertifiedClassifier((2,), max_iter=1, random_state=0, classes=("good", "bad"))
     fitted = abnet.fit_table(rare, "mood today", estimator=declared, output=tmp_path / "m.abnet")
     (rival,) = fitted.model_.card.rivals
+    assert fitted.certificate_ is not None
+    assert fitted.certificate_.vote_error_bound is not None
     assert fitted.certificate_.vote_error_bound < 1
     assert 0 < rival.bound < 1
