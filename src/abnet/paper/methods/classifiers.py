@@ -17,7 +17,7 @@ from abnet.model.predictors.predictor import Predictor
 from abnet.training.features import prepare
 from abnet.training.labelled_rows import LabelledRows, checked_rows
 from abnet.training.progress_bar import training_bar
-from abnet.training.seeds import seeds
+from abnet.training.seeds import generators_from
 from abnet.utils.parameters import check_choice, check_fraction, check_hidden, check_positive, check_tolerance
 
 __all__ = ["BNNClassifier", "BaselineClassifier", "BinaryConnectClassifier", "BinaryWeightsClassifier", "EBPClassifier"]
@@ -78,7 +78,7 @@ class BaselineClassifier(PredictionMixin):
 
     def _learn(self, rows: LabelledRows) -> Model:
         hidden, seed = self._check_parameters(), drawn_seed(self.random_state)
-        _, init_rng, train_rng = seeds(seed, 3)
+        _, init_rng, train_rng = generators_from(seed, 3)
         split = Split.of(row_hashes(rows.X, rows.marks), self.validation_fraction, seed)
         watched, trained = split.first, split.counted
         features = prepare(rows, self.preprocessor, rows.marks, (watched, trained), trained)
@@ -108,32 +108,29 @@ class BaselineClassifier(PredictionMixin):
         self, sizes: tuple[int, ...], rows: Any, n_watched: int, init_rng: Any, train_rng: Any
     ) -> tuple[Any, Any]:
         from abnet.training.compilation import compilation_cache
-        from abnet.training.loop import Limits, Span, open_runs, pad_rows
-        from abnet.training.runner import NEVER, best_of, new_keys, run_stage, stack
+        from abnet.training.loop import Limits, Span, pad_rows
+        from abnet.training.runner import NEVER, Stage, new_keys, train
         from abnet.training.sample_weights import scaled_weights
 
         X, y, weights = rows
         learner, n = self._learner(), len(y) - n_watched
-        limits = Limits(self.tol, self.n_iter_no_change, NEVER, self.max_iter)
+        stage = Stage(
+            name="validation error",
+            start=learner.start(learner.init(new_keys(init_rng, 1)[0], sizes)),
+            train=Span(n_watched, n),
+            watch=Span(0, n_watched),
+            rate=self.learning_rate_init,
+            batch_size=self._batch(n),
+            limits=Limits(self.tol, self.n_iter_no_change, NEVER, self.max_iter),
+        )
+        padded_rows = pad_rows(X, y, scaled_weights(weights, n_watched))
         with compilation_cache(), training_bar(self.verbose) as report:
-            first = learner.start(learner.init(new_keys(init_rng, 1)[0], sizes))
-            outcome = run_stage(
-                (learner,),
-                (open_runs(stack([first]), [self.learning_rate_init], new_keys(train_rng, 1)),),
-                pad_rows(X, y, scaled_weights(weights, n_watched)),
-                Span(n_watched, n),
-                Span(0, n_watched),
-                rng=train_rng,
-                batch_size=self._batch(n),
-                limits=limits,
-                report=report
-                and (lambda epoch, values: report("validation error", epoch, self.max_iter, float(values[0]))),
-            )
-        self.loss_curve_ = [float(value) for value in outcome.curve[:, 0]] if len(outcome.curve) else []
+            trained = train(learner, stage, padded_rows, train_rng, report)
+        self.loss_curve_ = trained.curve
         self.n_iter_ = max(len(self.loss_curve_) - 1, 0)
-        if outcome.interrupted:
+        if trained.interrupted:
             warnings.warn("Training was interrupted: the best network so far is kept.", stacklevel=2)
-        return best_of(outcome.runs[0]), learner
+        return trained.state, learner
 
     def _batch(self, n: int) -> int:
         if self.batch_size == "auto":
