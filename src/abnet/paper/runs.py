@@ -25,7 +25,7 @@ from abnet.paper.protocol import Protocol, Result, Setting, protocol_of
 from abnet.training.compilation import compilation_cache
 from abnet.training.loop import Limits, Rows, Run, Span, open_runs, outputs, pad_rows
 from abnet.training.objective import Objective
-from abnet.training.posterior_learner import Learned, PosteriorLearner, State, start
+from abnet.training.posterior_learner import Parameters, PosteriorLearner, State, start
 from abnet.training.runner import NEVER, StageOutcome, new_keys, run_stage, stack
 
 __all__ = ["Member", "SHRINK_FROM", "run", "run_group"]
@@ -252,7 +252,7 @@ class Member:
         """Runs in the stack: the restarts of the first setting, then those of the next."""
         return len(self.settings) * self.restarts
 
-    def runs(self, learned: Learned | None = None) -> Run:
+    def runs(self, learned: Parameters | None = None) -> Run:
         """Runs that have seen no data, or that go on from what another stage has learned, with a new Adam."""
         rates = [setting.learning_rate or 0.0 for setting in self.settings for _ in range(self.restarts)]
         # One seed for all settings: learning rates and models start alike and see the same minibatches.
