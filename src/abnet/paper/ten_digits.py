@@ -44,7 +44,7 @@ class DigitsRecipe:
     epochs : int
         Number of epochs on the log loss; half as many on the linear loss follow. Copies count as rows.
     batch_size, rate
-        As in `abnet.training.members.MixturePlan`.
+        As in `abnet.training.mixture_plan.MixturePlan`.
     prior_fraction : float
         Fraction of the training file to train on.
     n_candidates : int
@@ -130,10 +130,10 @@ def measure_digits(
     from abnet.networks.codebook import code_words
     from abnet.networks.posterior import Posterior
     from abnet.training.learned import BoundRows
-    from abnet.training.seeds import seeds
+    from abnet.training.seeds import generators_from
 
     begin = time.perf_counter()
-    split_rng, _, train_rng, draw_rng, path_rng, test_rng = seeds(random_state, 6)
+    split_rng, _, train_rng, draw_rng, path_rng, test_rng = generators_from(random_state, 6)
     first, bound = np.split(split_rng.permutation(n_learn), [round(recipe.prior_fraction * n_learn)])
     networks = _learned(recipe, images[first], digits[first], train_rng, report)
     posterior = Posterior.from_networks(networks, networks, Ancestral(recipe.paths))
@@ -173,7 +173,8 @@ def _learned(
     from abnet.networks.exact import lift
     from abnet.paper.images import shifted
     from abnet.training.compilation import compilation_cache
-    from abnet.training.members import MixturePlan, learn_members
+    from abnet.training.members import learn_members
+    from abnet.training.mixture_plan import MixturePlan
     from abnet.training.posterior_learner import PosteriorLearner
 
     moved = [images, *(shifted(images, rng) for _ in range(recipe.copies))]

@@ -2,12 +2,10 @@
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from abnet.certificates.fitted_rows import row_filter
 from abnet.certificates.split import Split, drawn_seed, row_hashes
@@ -19,11 +17,11 @@ from abnet.model.predictors.predictor import Predictor
 from abnet.training.features import prepare
 from abnet.training.labelled_rows import LabelledRows, checked_rows
 from abnet.training.progress_bar import training_bar
-from abnet.training.seeds import seeds
+from abnet.training.seeds import generators_from
 from abnet.utils.parameters import check_choice, check_fraction, check_hidden, check_positive, check_tolerance
 
 if TYPE_CHECKING:
-    from abnet.training.runner import Report
+    pass
 
 __all__ = ["BNNClassifier", "BaselineClassifier", "BinaryConnectClassifier", "BinaryWeightsClassifier", "EBPClassifier"]
 
@@ -84,7 +82,7 @@ class BaselineClassifier(PredictionMixin):
     def _learn(self, rows: LabelledRows) -> Model:
         hidden = self._check_parameters()
         seed = drawn_seed(self.random_state)
-        _, init_rng, train_rng = seeds(seed, 3)
+        _, init_rng, train_rng = generators_from(seed, 3)
         # Early stopping watches the first part of the split; the rest is trained on.
         split = Split.of(row_hashes(rows.X, rows.marks), self.validation_fraction, seed)
         watched = split.first
@@ -136,40 +134,28 @@ class BaselineClassifier(PredictionMixin):
     ) -> Any:
         """The best state by the error of the watched rows, which come first; the others are trained on."""
         from abnet.training.compilation import compilation_cache
-        from abnet.training.loop import Limits, Span, open_runs, pad_rows
-        from abnet.training.runner import NEVER, best_of, new_keys, run_stage, stack
+        from abnet.training.loop import Limits, Span, pad_rows
+        from abnet.training.runner import NEVER, Stage, new_keys, train
         from abnet.training.sample_weights import scaled_weights
 
         n_trained = len(targets) - n_watched
+        stage = Stage(
+            name="validation error",
+            start=learner.start(learner.init(new_keys(init_rng, 1)[0], sizes)),
+            train=Span(n_watched, n_trained),
+            watch=Span(0, n_watched),
+            rate=self.learning_rate_init,
+            batch_size=self._batch(n_trained),
+            limits=Limits(self.tol, self.n_iter_no_change, NEVER, self.max_iter),
+        )
+        padded_rows = pad_rows(X, targets, scaled_weights(weights, n_watched))
         with compilation_cache(), training_bar(self.verbose) as report:
-            first_state = learner.start(learner.init(new_keys(init_rng, 1)[0], sizes))
-            runs = open_runs(stack([first_state]), [self.learning_rate_init], new_keys(train_rng, 1))
-            outcome = run_stage(
-                (learner,),
-                (runs,),
-                pad_rows(X, targets, scaled_weights(weights, n_watched)),
-                Span(n_watched, n_trained),
-                Span(0, n_watched),
-                rng=train_rng,
-                batch_size=self._batch(n_trained),
-                limits=Limits(self.tol, self.n_iter_no_change, NEVER, self.max_iter),
-                report=self._epoch_report(report),
-            )
-        self.loss_curve_ = [float(values[0]) for values in outcome.curve]
+            trained = train(learner, stage, padded_rows, train_rng, report)
+        self.loss_curve_ = trained.curve
         self.n_iter_ = max(len(self.loss_curve_) - 1, 0)
-        if outcome.interrupted:
+        if trained.interrupted:
             warnings.warn("Training was interrupted: the best network so far is kept.", stacklevel=2)
-        return best_of(outcome.runs[0])
-
-    def _epoch_report(self, report: Callable[..., None] | None) -> "Report | None":
-        """What the training loop calls after each epoch, if progress is shown."""
-        if report is None:
-            return None
-
-        def report_epoch(epoch: int, best_values: NDArray[np.float32]) -> None:
-            report("validation error", epoch, self.max_iter, float(best_values[0]))
-
-        return report_epoch
+        return trained.state
 
     def _batch(self, n: int) -> int:
         if self.batch_size == "auto":
