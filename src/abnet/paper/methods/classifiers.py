@@ -3,7 +3,7 @@
 import warnings
 from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -19,9 +19,6 @@ from abnet.training.labelled_rows import LabelledRows, checked_rows
 from abnet.training.progress_bar import training_bar
 from abnet.training.seeds import generators_from
 from abnet.utils.parameters import check_choice, check_fraction, check_hidden, check_positive, check_tolerance
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["BNNClassifier", "BaselineClassifier", "BinaryConnectClassifier", "BinaryWeightsClassifier", "EBPClassifier"]
 
