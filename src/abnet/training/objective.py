@@ -64,7 +64,7 @@ def catoni_bound_of_risk(batch: Minibatch) -> Any:
 class Objective(IntEnum):
     """What a run minimises.
 
-    Its number is an argument of the compiled program, so that one program serves all objectives; numbers are
+    Its number is an argument of the compiled program, so that one program serves all objectives. Numbers are
     consecutive.
 
     Attributes
