@@ -29,7 +29,7 @@ import abnet
 from abnet.export import onnx_program, to_c
 from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
-from abnet.model.predictors.moments import Moments
+from abnet.model.predictors.moments import MomentsPredictor
 from abnet.model.predictors.paths import Paths
 from abnet.networks.bam import BAM
 from abnet.networks.codebook import code_words
@@ -167,7 +167,7 @@ def wide_model() -> Model:
     preparation = CodedMap(StandardMap((0.0,) * n, (1.0,) * n), (tuple(np.linspace(-2, 2, 12).tolist()),) * n)
     networks = [BAM.init(rng, (preparation.n_features_out, 300, 12)).astype(np.float64) for _ in range(4)]
     louder = [BAM(tuple(10 * W for W in network.weights), network.biases) for network in networks]
-    predictor = Moments.from_networks(louder, code_words(10, 12)).rounded()
+    predictor = MomentsPredictor.from_networks(louder, code_words(10, 12)).rounded()
     return Model(predictor, Labels(np.arange(10)), preparation)
 
 

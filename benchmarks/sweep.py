@@ -23,8 +23,9 @@ def epoch_seconds(models: tuple[str, ...], rates: tuple[float, ...], *, repeat: 
     import jax
     import numpy as np
 
-    from abnet.paper.protocol import Setting, protocol_of
-    from abnet.paper.runs import Member
+    from abnet.paper.model_runs import model_runs
+    from abnet.paper.protocol import protocol_of
+    from abnet.paper.run_setting import Setting
     from abnet.training.compilation import compiled_epoch
     from abnet.training.loop import Limits, Span
     from abnet.training.stages import lifted_rows
@@ -34,7 +35,7 @@ def epoch_seconds(models: tuple[str, ...], rates: tuple[float, ...], *, repeat: 
     held = VALIDATION if models[0].endswith("_l") else 0
     for model in models:
         settings = [Setting("mnistLH", model, (4, 4, 4), rate, 0) for rate in rates]
-        members.append(Member(settings, protocol_of(settings[0]), 784, ROWS - held))
+        members.append(model_runs(settings, protocol_of(settings[0]), 784, ROWS - held))
     X, y = images(ROWS)
     rows, size = lifted_rows(X, y, None), members[0].protocol.batch_size
     order = np.zeros(len(rows.targets) + size, np.int32)

@@ -141,7 +141,7 @@ if TYPE_CHECKING:
     from abnet.estimators.search import Search            # 7
 def late():
     from abnet.model import load                          # 9
-    return import_module("abnet.paper.store")             # 10
+    return import_module("abnet.paper.run_store")           # 10
 HOMES = {"kind": "abnet.estimators.thing:Thing"}          # 11
 from . import vote                                        # 12
 import abnet                                              # 13
@@ -211,3 +211,29 @@ with path.open("wb") as file, open(path, mode="a") as other:
 path.open("rb")
 """
     assert sorted(writes(ast.parse(code))) == [5, 6, 6, 7]
+
+
+# Names
+
+
+def shadowed(tree: Tree) -> list[str]:
+    """Public names of a package that are also the name of one of its modules: whoever imports last decides."""
+    wrong = []
+    for path in sorted(tree.root.rglob("__init__.py")):
+        modules = {module.stem for module in path.parent.glob("*.py")}
+        modules |= {folder.parent.name for folder in path.parent.glob("*/__init__.py")}
+        top = ast.parse(path.read_bytes()).body
+        for node in [*top, *(inner for block in top if isinstance(block, ast.If) for inner in block.body)]:
+            if isinstance(node, ast.ImportFrom) and node.module != "abnet":
+                wrong += [f"{path}: {alias.name}" for alias in node.names if alias.name in modules]
+    return wrong
+
+
+def test_no_public_name_is_the_name_of_a_module_beside_it() -> None:
+    assert shadowed(Tree(SOURCE)) == []
+
+
+def test_a_shadowed_name_is_found(tmp_path: Path) -> None:
+    (tmp_path / "compare.py").write_text("def compare(): ...\ndef other(): ...\n")
+    (tmp_path / "__init__.py").write_text("from made_up.compare import compare, other\n")
+    assert shadowed(Tree(tmp_path)) == [f"{tmp_path / '__init__.py'}: compare"]

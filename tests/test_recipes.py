@@ -8,8 +8,8 @@ import pytest
 
 from abnet import ABNetClassifier, bounds
 from abnet.bounds.methods import METHODS
-from abnet.certificates.certify import Terms, certify
 from abnet.certificates.evidence import observe
+from abnet.certificates.from_evidence import Terms, certify
 from abnet.certificates.sentences import sentence
 from abnet.certificates.statement import state
 from abnet.export.plan import export_plan

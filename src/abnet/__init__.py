@@ -18,16 +18,15 @@ if TYPE_CHECKING:
     from abnet.certificates.certify_model import certify
     from abnet.certificates.certify_table import certify_predictions, certify_table
     from abnet.certificates.check_inputs import check_inputs
-    from abnet.certificates.compare_errors import compare_errors
     from abnet.certificates.goals import Costs, TargetError, TargetPrecision, TargetRecall
     from abnet.certificates.monitor import Monitor
     from abnet.certificates.monitor_table import monitor
+    from abnet.certificates.paired_errors import compare_errors
     from abnet.certificates.scores import certify_scores
     from abnet.estimators.abnet import ABNetClassifier, PBGNetClassifier
     from abnet.estimators.certified import CertifiedClassifier
     from abnet.estimators.compare import compare
     from abnet.estimators.fit_table import fit_table
-    from abnet.estimators.onnx_step import register_skl2onnx
     from abnet.estimators.search import ABNetSearch
     from abnet.explanation.explain_table import explain_table
     from abnet.explanation.row_explanation import explain
@@ -81,7 +80,6 @@ __all__ = [
     "networks",
     "paper",
     "predict_table",
-    "register_skl2onnx",
     "report_table",
     "write_report",
 ]
@@ -100,7 +98,7 @@ __getattr__, __dir__ = lazy_names(
         "abnet.certificates.certify_model": ["certify"],
         "abnet.certificates.certify_table": ["certify_predictions", "certify_table"],
         "abnet.certificates.check_inputs": ["check_inputs"],
-        "abnet.certificates.compare_errors": ["compare_errors"],
+        "abnet.certificates.paired_errors": ["compare_errors"],
         "abnet.certificates.scores": ["certify_scores"],
         "abnet.certificates.monitor": ["Monitor"],
         "abnet.certificates.monitor_table": ["monitor"],
@@ -108,7 +106,6 @@ __getattr__, __dir__ = lazy_names(
         "abnet.estimators.certified": ["CertifiedClassifier"],
         "abnet.estimators.compare": ["compare"],
         "abnet.estimators.fit_table": ["fit_table"],
-        "abnet.estimators.onnx_step": ["register_skl2onnx"],
         "abnet.paper.methods.classifiers": ["BNNClassifier", "BinaryConnectClassifier", "EBPClassifier"],
         "abnet.estimators.search": ["ABNetSearch"],
         "abnet.explanation.explain_table": ["explain_table"],

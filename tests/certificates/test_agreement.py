@@ -11,15 +11,23 @@ import pytest
 from abnet.bounds.methods import METHODS
 from abnet.certificates.agreement import RULES, check_agreement
 from abnet.certificates.certificate import Certificate
-from abnet.certificates.certify import Expected, Terms, about_the_vote, certify, certify_drawn, for_candidates, rates
 from abnet.certificates.certify_model import certify_judged, confusion_of
-from abnet.certificates.compare_errors import compare_judged
 from abnet.certificates.decided import about_the_decision
 from abnet.certificates.decision import Decision
 from abnet.certificates.evidence import Evidence, observe
+from abnet.certificates.from_evidence import (
+    Expected,
+    Terms,
+    about_the_vote,
+    certify,
+    certify_drawn,
+    for_candidates,
+    rates,
+)
 from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall, meet
 from abnet.certificates.held import Held
 from abnet.certificates.outside import judge_answers
+from abnet.certificates.paired_errors import compare_judged
 from abnet.certificates.scores import certify_scores
 from abnet.certificates.statement import state
 

@@ -14,8 +14,8 @@ from scipy.special import bdtrc, ndtr
 
 from abnet import bounds
 from abnet.certificates.certificate import Certificate
-from abnet.certificates.certify import BETTING_ROWS, Expected, Terms, certify, certify_drawn
 from abnet.certificates.evidence import observe
+from abnet.certificates.from_evidence import BETTING_ROWS, Expected, Terms, certify, certify_drawn
 
 DELTA = 0.1
 N = 40

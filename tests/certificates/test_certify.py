@@ -12,8 +12,8 @@ from abnet.bounds.betting import betting_bound
 from abnet.bounds.drawn_network import drawn_network_bound
 from abnet.bounds.kept_paths_exact import kept_paths_threshold
 from abnet.certificates.certificate import Certificate, load_certificate
-from abnet.certificates.certify import BETTING_ROWS, Expected, Terms, certify, certify_drawn, for_candidates
 from abnet.certificates.evidence import Evidence, observe
+from abnet.certificates.from_evidence import BETTING_ROWS, Expected, Terms, certify, certify_drawn, for_candidates
 from abnet.certificates.statement import Estimate
 
 CLASSES = ("a", "b", "c")
@@ -160,11 +160,23 @@ def _write_and_load(file: Path, content: object, made: Certificate) -> None:
         made.save(file)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "abnet certificate, version 2"}', "nothing"])
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "abnet certificate, version 3"}', "nothing"])
 def test_a_file_that_is_no_certificate_is_refused(tmp_path: Path, text: str) -> None:
     file = tmp_path / "x.json"
     file.write_text(text)
     with pytest.raises(ValueError, match="certificate"):
+        load_certificate(file)
+
+
+@pytest.mark.parametrize(("step", "advice"), [(-1, "make it again"), (1, "install a newer abnet")])
+def test_a_certificate_of_another_version_is_refused_by_both_numbers(tmp_path: Path, step: int, advice: str) -> None:
+    file = tmp_path / "x.json"
+    certify(observe([0] * 222 + [1] * 6, [0] * 228, ("no", "yes")), Terms()).save(file)
+    record = json.loads(file.read_text())
+    kind, _, version = record["format"].rpartition(" ")
+    other = int(version) + step
+    file.write_text(json.dumps({**record, "format": f"{kind} {other}"}))
+    with pytest.raises(ValueError, match=rf"version {other}, this release reads {version}; {advice}"):
         load_certificate(file)
 
 

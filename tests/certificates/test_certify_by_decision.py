@@ -10,12 +10,12 @@ import pytest
 
 import abnet
 from abnet import Model
-from abnet.certificates.certify import Terms, about_the_vote, certify
 from abnet.certificates.certify_model import certify_judged
 from abnet.certificates.certify_table import certify_table
 from abnet.certificates.decided import about_the_decision
 from abnet.certificates.decision import Decision
 from abnet.certificates.evidence import observe
+from abnet.certificates.from_evidence import Terms, about_the_vote, certify
 from abnet.certificates.goals import TargetError, TargetRecall, meet
 from abnet.certificates.held import Held
 from abnet.certificates.outside import judge_answers

@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 import abnet
 from abnet import Certificate
 from abnet.certificates import certify_judged, judge_answers, judge_model
-from abnet.certificates.certify import Terms
+from abnet.certificates.from_evidence import Terms
 from broken_promise import breaks
 
 RNG = np.random.default_rng(5)

@@ -8,7 +8,7 @@ import pytest
 from abnet import Certificate, bounds
 from abnet.bounds.counted import sign_test
 from abnet.certificates import compare_judged, judge_answers
-from abnet.certificates.certify import Terms
+from abnet.certificates.from_evidence import Terms
 from broken_promise import breaks
 
 DELTA, N = 0.1, 150

@@ -8,9 +8,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from abnet.certificates.certify import Terms
 from abnet.certificates.decision import ARGMAX, Decision
 from abnet.certificates.evidence import Evidence, observe
+from abnet.certificates.from_evidence import Terms
 from abnet.certificates.goals import Goal, Grid, TargetError, TargetPrecision, TargetRecall, meet
 from abnet.certificates.held import Held
 from abnet.certificates.rule_rates import rates_of_rule

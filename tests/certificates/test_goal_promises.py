@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import binom, binomtest
 
 from abnet.bounds.counted import cost_bound
-from abnet.certificates.certify import Terms
 from abnet.certificates.decision import Decision, cuts_between
+from abnet.certificates.from_evidence import Terms
 from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall, meet
 from abnet.certificates.held import Held
 from abnet.certificates.split import bet_keys, row_hashes, row_order

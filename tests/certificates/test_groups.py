@@ -14,8 +14,8 @@ from abnet.bounds.betting import betting_bound, row_weighted_betting_bound
 from abnet.bounds.counted import group_error_bound
 from abnet.bounds.gibbs import gibbs_bound
 from abnet.certificates.certificate import Certificate
-from abnet.certificates.certify import Terms, certify
 from abnet.certificates.evidence import observe
+from abnet.certificates.from_evidence import Terms, certify
 from abnet.certificates.split import bet_keys, row_hashes, row_order
 from abnet.utils.groups import number_groups
 from broken_promise import breaks

@@ -8,8 +8,8 @@ import pytest
 from scipy.stats import beta, binom, multinomial
 
 from abnet.certificates.certificate import Certificate
-from abnet.certificates.certify import Terms
 from abnet.certificates.certify_model import confusion_of
+from abnet.certificates.from_evidence import Terms
 from abnet.certificates.outside import judge_answers
 from abnet.utils.wording import page
 

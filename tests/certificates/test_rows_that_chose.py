@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 import abnet
-from abnet.certificates.certify import Terms
 from abnet.certificates.decision import ARGMAX, Decision
 from abnet.certificates.fitted_rows import row_filter
+from abnet.certificates.from_evidence import Terms
 from abnet.certificates.goals import TargetError, meet
 from abnet.certificates.held import Held
 from abnet.model.card import Card

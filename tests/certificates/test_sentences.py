@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from abnet.certificates.certificate import Certificate
-from abnet.certificates.certify import Terms, certify
 from abnet.certificates.evidence import observe
+from abnet.certificates.from_evidence import Terms, certify
 from abnet.certificates.sentences import assumptions, describe, said, table
 
 N = 300

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from abnet.certificates.certify import Terms, certify
 from abnet.certificates.evidence import observe
+from abnet.certificates.from_evidence import Terms, certify
 from abnet.certificates.sentences import table
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from abnet.certificates.certify import Terms
 from abnet.certificates.decision import cuts_between
+from abnet.certificates.from_evidence import Terms
 from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall, meet
 from abnet.certificates.held import Held
 from abnet.certificates.sentences import SENTENCES, _if

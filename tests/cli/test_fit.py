@@ -12,8 +12,8 @@ from sklearn.linear_model import LogisticRegression
 
 import abnet
 from abnet.bounds import clopper_pearson_bound as clopper_pearson
-from abnet.certificates.certify import Terms, certify
 from abnet.certificates.evidence import observe
+from abnet.certificates.from_evidence import Terms, certify
 from abnet.estimators.logistic_rival import held_out_rival
 from abnet.model.predictors.compact import Compact
 from abnet.tables import read_table, split_target

@@ -272,9 +272,9 @@ def test_from_fit_to_decided_answers(run: Run, failure: Failure, visits: Path, f
     assert "the expected cost of a row" in " ".join(run("inspect", model).stdout.split())
     rows = csv.DictReader(io.StringIO(run("predict", model, visits).stdout))
     decided = [row["prediction"] for row in rows]
-    assert decided.count("ill") > 80  # a missed case is a thousand times as dear as a false alarm
     plain = csv.DictReader(io.StringIO(run("predict", model, visits, "--vote").stdout))
-    assert [row["prediction"] for row in plain].count("ill") < 80
+    votes = [row["prediction"] for row in plain]
+    assert decided.count("ill") > 1.1 * votes.count("ill")  # a missed case costs a thousand times a false alarm
     record = json.loads(run("certify", model, fresh, "--target-recall", "0.2", "--positive-class", "ill",
                             "--json").stdout)  # fmt: skip
     made, *beside = record["certificate"]["statements"]

@@ -193,17 +193,24 @@ def test_the_certified_recall_of_a_class_is_that_of_the_certificate(
     assert abnet.Monitor.load(tmp_path / "s.json").error == made.per_class[0].vote_error_bound
 
 
-def test_the_certified_recall_of_a_threshold(
-    run: Run, failure: Failure, table: Path, new: Path, tmp_path: Path
-) -> None:
-    """The class and the rate are those of the model's own decision; it has no certified precision."""
+def test_the_certified_rates_of_a_threshold(run: Run, table: Path, new: Path, tmp_path: Path) -> None:
+    """The class and the rates are those of the model's own decision: its goal, and what else its threshold reaches."""
     other, goal = tmp_path / "m.abnet", ["--target-recall", "0.5", "--positive-class", "good"]
     run("fit", table, "--target", "mood today", "--output", other, *SMALL, *goal)
     run("monitor", other, new, "--state", tmp_path / "s.json", "--recall", "certified")
     found = abnet.Monitor.load(tmp_path / "s.json")
     assert (found.quantity, found.label, found.error) == ("recall", "good", 0.5)
-    message = failure("monitor", other, new, "--state", tmp_path / "p.json", "--precision", "certified")
-    assert "--precision 0.9" in message
+    made: Any = abnet.load(other).certificate_
+    precision, error = made.find("precision", "decision", "good"), made.find("error", "decision")
+    run("monitor", other, new, "--state", tmp_path / "p.json", "--precision", "certified")
+    assert abnet.Monitor.load(tmp_path / "p.json").error == 1 - precision.value
+    run("monitor", other, new, "--state", tmp_path / "e.json")
+    assert abnet.Monitor.load(tmp_path / "e.json").error == error.value != made.vote_error_bound
+
+
+def test_a_plain_vote_has_no_certified_precision(failure: Failure, model: Path, new: Path, tmp_path: Path) -> None:
+    asked = ["--precision", "certified", "--positive-class", "good"]
+    assert "--precision 0.9" in failure("monitor", model, new, "--state", tmp_path / "p.json", *asked)
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from abnet import CertifiedClassifier, fit_table
-from abnet.cli import console
-from abnet.utils.progress import tell, watched
+from abnet.utils import progress
+from abnet.utils.progress import stage_bars, tell, watched
 from cli.tables import Run
 
 
@@ -43,7 +43,7 @@ def test_a_fit_tells_its_stages(tmp_path: Path) -> None:
 def test_a_bar_shows_stages_and_fills_each(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", terminal := Terminal())
     bars = kept_bars(monkeypatch)
-    with console.bar("Starting"):
+    with stage_bars("Starting"):
         tell("One")
         tell("One", 0.25)
         tell("Two", 0.5)
@@ -52,25 +52,25 @@ def test_a_bar_shows_stages_and_fills_each(monkeypatch: pytest.MonkeyPatch) -> N
     assert "Starting" in terminal.getvalue()
 
 
-def kept_bars(monkeypatch: pytest.MonkeyPatch) -> list[console._Bars]:
+def kept_bars(monkeypatch: pytest.MonkeyPatch) -> list[progress._StageBars]:
     """Bars that are made from now on."""
-    kept: list[console._Bars] = []
+    kept: list[progress._StageBars] = []
 
-    class Kept(console._Bars):
-        def __init__(self, progress: Any, description: str) -> None:
-            super().__init__(progress, description)
+    class Kept(progress._StageBars):
+        def __init__(self, display: Any, description: str) -> None:
+            super().__init__(display, description)
             kept.append(self)
 
-    monkeypatch.setattr(console, "_Bars", Kept)
+    monkeypatch.setattr(progress, "_StageBars", Kept)
     return kept
 
 
 def test_where_the_whole_is_known_there_is_one_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", Terminal())
     bars = kept_bars(monkeypatch)
-    with console.bar("Starting") as progress:
-        assert progress is not None
-        progress(0.1)
+    with stage_bars("Starting") as show_whole:
+        assert show_whole is not None
+        show_whole(0.1)
         tell("Page")
         assert [task.description for task in bars[0]._progress.tasks] == ["Page"]
         assert bars[0]._progress.tasks[0].percentage == pytest.approx(10)
@@ -78,8 +78,8 @@ def test_where_the_whole_is_known_there_is_one_bar(monkeypatch: pytest.MonkeyPat
 
 
 def test_nothing_is_shown_where_stderr_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    with console.bar("Starting") as progress:
-        assert progress is None
+    with stage_bars("Starting") as show_whole:
+        assert show_whole is None
         tell("One", 0.5)
     assert capsys.readouterr().err == ""
 

@@ -18,8 +18,8 @@ NARROW = ("--datasets", "circles", "--models", "PBGNet,ABNet", "--widths", "2,4"
 def fake(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.syspath_prepend(HERE.parent / "paper")
     module = importlib.import_module("fake_training")
-    monkeypatch.setattr("abnet.paper.driver._fingerprint", module.fingerprint)
-    monkeypatch.setattr("abnet.paper.runs.run_group", module.train)
+    monkeypatch.setattr("abnet.paper.sweeping._fingerprint", module.fingerprint)
+    monkeypatch.setattr("abnet.paper.group_training.run_group", module.train)
     return module
 
 
@@ -102,7 +102,7 @@ def test_a_race_uses_the_runs_that_are_there(run: Run, fake: ModuleType, here: P
 def test_a_cell_without_all_its_trials_waits_and_the_others_go_on(
     run: Run, fake: ModuleType, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("abnet.paper.runs.run_group", fake.train_all_but_wide_bc)
+    monkeypatch.setattr("abnet.paper.group_training.run_group", fake.train_all_but_wide_bc)
     shown = run("reproduce", "table1", *WIDE, "--widths", "4,10", "--repetitions", 2, "--race", code=1)
     assert "circles 10 BC #0 trial failed: RuntimeError" in shown.stderr
     rows = (here / "results/table1.csv").read_text().splitlines()[1:]
@@ -153,7 +153,7 @@ def test_fig3_and_the_page(run: Run, here: Path) -> None:
 def test_a_failing_group_ends_with_exit_code_1_after_the_report(
     run: Run, fake: ModuleType, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("abnet.paper.runs.run_group", fake.train_or_fail)
+    monkeypatch.setattr("abnet.paper.group_training.run_group", fake.train_or_fail)
     said = run("reproduce", "table1", *NARROW, "--jobs", 1, code=1)
     assert "#1: failed, FloatingPointError" in said.stderr
     assert (here / "results/table1.csv").exists()
@@ -165,7 +165,7 @@ def test_ctrl_c_ends_with_exit_code_130(
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("abnet.paper.runs.run_group", interrupted)
+    monkeypatch.setattr("abnet.paper.group_training.run_group", interrupted)
     said = run("reproduce", "table1", *NARROW, "--jobs", 1, code=130)
     assert "the same command continues" in said.stderr
 

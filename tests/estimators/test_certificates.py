@@ -137,6 +137,7 @@ def test_repeated_rows_of_a_sample_are_no_copies() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", "Training .* was still improving when it ended")
+        warnings.filterwarnings("ignore", "The training rows hold only")
         for rows, labels in ((X, y), (coarse, y), (np.zeros((200, 3)), y)):
             classifier(0, max_iter=1).fit(rows, labels)
     assert copies(np.repeat(X, 2, axis=0)[:-30]) == 2

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from abnet.certificates.certify import Terms, certify
 from abnet.certificates.evidence import observe
+from abnet.certificates.from_evidence import Terms, certify
 from abnet.estimators.fitted_table import FittedTable
 from abnet.model.card import Card
 

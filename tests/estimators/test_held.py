@@ -22,7 +22,7 @@ MADE: dict[str, dict[str, Any]] = {
 def world() -> tuple[Any, Any]:
     """Of 20 columns two matter: labels can be learned by heart, and the error on new rows stays above .1."""
     rng = np.random.default_rng(1)
-    X = rng.normal(size=(600, 20))
+    X = rng.normal(size=(600, 20)).astype(np.float32)
     ill = rng.random(600) < 1 / (1 + np.exp(-4 * X[:, 0] - 2 * X[:, 1]))
     return X, np.where(ill, "ill", "well")
 

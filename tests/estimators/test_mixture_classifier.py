@@ -16,7 +16,7 @@ from abnet.bounds import clopper_pearson_bound
 from abnet.certificates.goals import TargetError
 from abnet.estimators import fit as whole_fit
 from abnet.model.predictors.compact import Compact
-from abnet.model.predictors.moments import Moments
+from abnet.model.predictors.moments import MomentsPredictor
 from abnet.training import mixture_learning
 from abnet.training.kernel_teacher import KernelTeacher
 from abnet.training.recipe import recipe_for
@@ -222,7 +222,7 @@ def test_codes_are_long_enough_for_the_classes(K: int, wanted: Any, length: Any)
 def test_wide_arrays_are_scaled_only(rng: np.random.Generator) -> None:
     X = rng.normal(size=(120, 401))
     clf = CertifiedClassifier(max_iter=4, random_state=0).fit(X, X[:, 0] > 0)
-    assert isinstance(clf.model_.predictor, Moments)
+    assert isinstance(clf.model_.predictor, MomentsPredictor)
     assert (clf.recipe_["codes"], clf.recipe_["teacher"], clf.recipe_["preprocessor"]) == ("none", None, "standardise")
 
 
@@ -451,8 +451,8 @@ def test_wide_members_are_deployed_in_closed_form(rows: np.ndarray) -> None:
     y = four(rows)
     clf = CertifiedClassifier((12,), teacher="linear", n_estimators=2, max_iter=2, random_state=0).fit(rows, y)
     bound = clf.bound_rows_
-    assert isinstance(clf.model_.predictor, Moments)
-    expected = Moments.from_networks(clf.networks_, clf.model_.predictor.words)
+    assert isinstance(clf.model_.predictor, MomentsPredictor)
+    expected = MomentsPredictor.from_networks(clf.networks_, clf.model_.predictor.words)
     np.testing.assert_array_equal(clf.decision_function(rows), expected.scores(rows))
     certificate = promised(clf)
     assert certificate.gibbs_risk_bound is None

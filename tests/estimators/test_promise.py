@@ -94,6 +94,7 @@ def test_a_choice_is_safe_only_if_paid_for() -> None:
     assert surely_more_than_delta(int(unpaid), FEWER)
 
 
+@pytest.mark.filterwarnings("ignore:The training rows hold only")
 def test_a_preparation_that_saw_the_bound_rows_voids_the_certificate() -> None:
     def broken(seed: int) -> list[bool]:
         X, y = NOISE.draw(np.random.default_rng([seed, 5]))

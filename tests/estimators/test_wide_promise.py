@@ -6,11 +6,11 @@ import numpy as np
 from scipy.stats import binom
 
 from abnet import bounds
-from abnet.certificates.certify import Terms, certify
 from abnet.certificates.evidence import observe
+from abnet.certificates.from_evidence import Terms, certify
 from abnet.estimators.posterior_losses import sampled_losses
 from abnet.model.predictors.paths import Paths
-from abnet.model.predictors.uniform import Uniform
+from abnet.model.predictors.uniform import UniformPredictor
 from abnet.networks import exact
 from abnet.networks.bam import BAM
 
@@ -84,7 +84,7 @@ def test_uniform_estimate_claims_a_risk_of_zero_where_the_truth_is_one() -> None
     )
     failures = 0
     for k in range(20):
-        F = Uniform.from_network(network, np.random.default_rng(k), n_samples=100).scores(X)
+        F = UniformPredictor.from_network(network, np.random.default_rng(k), n_samples=100).scores(X)
         estimate = bounds.gibbs_bound(float(np.mean((1 - y * F) / 2)), 0.0, len(y), 0.05)
         failures += estimate < truth
         assert estimate < 0.05

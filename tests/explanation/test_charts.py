@@ -74,7 +74,7 @@ def test_the_bars_of_a_row_lead_from_the_average_below_to_its_probability_above(
     bars = widths(figure)
     starts = [bar.get_x() for bar in figure.axes[0].patches]  # type: ignore[attr-defined]
     assert len(bars) == 4  # three columns and the others
-    assert starts[-1] == pytest.approx(row.moves.base)
+    assert starts[-1] == pytest.approx(row.waterfall.base)
     assert starts[0] + bars[0] == pytest.approx(model.predict_proba(X[:1])[0].max())
     np.testing.assert_allclose(starts[:-1], np.array(starts[1:]) + bars[1:], atol=1e-12)
     assert names(figure)[-1] == "2 other columns"
@@ -82,7 +82,7 @@ def test_the_bars_of_a_row_lead_from_the_average_below_to_its_probability_above(
     numbers = [text.get_text() for text in figure.axes[0].texts]
     assert numbers == [f"{100 * bar:+.1f}%" for bar in bars]
     title = figure.axes[0].get_title(loc="left")
-    assert f"{100 * row.moves.value:.1f}%" in title
+    assert f"{100 * row.waterfall.value:.1f}%" in title
 
 
 def test_every_row_has_a_point_in_the_beeswarm_and_in_the_dependence(rng: np.random.Generator) -> None:

@@ -63,9 +63,9 @@ def test_the_effect_of_categories_names_the_highest_and_the_lowest(rng: np.rando
     rows = {"colour": rng.choice(["red", "green", "blue"], 60)}
     found = explain_model(model, rows, background={"colour": ["red", "green", "blue"]})
     one = found.importance[0]
-    assert [level.name for level in found.levels(one)] == ["red", "green", "blue"]
+    assert [level.name for level in found.category_effects(one)] == ["red", "green", "blue"]
     assert found.effect(one).index("red") < found.effect(one).index("blue")
     assert "green" not in found.effect(one)
     alike = {name: found.contributions[rows["colour"] == name, 0, 0] for name in ("red", "blue")}
-    for level in found.levels(one)[::2]:
+    for level in found.category_effects(one)[::2]:
         assert level.contribution == pytest.approx(alike[level.name].mean())

@@ -22,9 +22,9 @@ from abnet.certificates.decision import Decision
 from abnet.certificates.fingerprint import background_rows
 from abnet.explanation import ExplanationPlan, explain, without_background
 from abnet.explanation.background import column_layout
-from abnet.explanation.row_explanation import shown
 from abnet.model import Card, Model
 from abnet.tables.preparation.coded import CodedMap
+from abnet.utils.wording import printable
 from explanation.test_shapley import compact, said
 from export.models import HOSTILE, columns, preparations, with_dates
 from export.models import model as exported
@@ -152,8 +152,8 @@ def test_columns_of_the_same_name_stay_apart(rng: np.random.Generator) -> None:
 
 
 def test_text_is_shown_without_what_is_no_letter() -> None:
-    assert shown("a\u202eb\x00") == "a\\u202eb\\x00"
-    assert shown("ü" * 41) == "ü" * 39 + "…"
+    assert printable("a\u202eb\x00") == "a\\u202eb\\x00"
+    assert printable("ü" * 41) == "ü" * 39 + "…"
 
 
 # Plans and backgrounds
@@ -317,12 +317,12 @@ def test_texts_are_about_the_probability_of_the_class_that_is_predicted(rng: np.
     found = explain(model, X, background=rng.normal(size=(4, 5)))
     assert {row.code for row in found} == {0, 1}
     for row, probabilities in zip(found, model.predict_proba(X), strict=True):
-        moves = row.moves
-        assert moves.value == pytest.approx(probabilities[row.code], abs=1e-12)
-        assert moves.value == pytest.approx(moves.base + moves.contributions.sum(), abs=1e-12)
-        assert moves.value >= 0.5
-        assert moves.quantity == f"P({row.classes[row.code]})"
-        assert row.describe().count(moves.quantity) == 1
+        waterfall = row.waterfall
+        assert waterfall.value == pytest.approx(probabilities[row.code], abs=1e-12)
+        assert waterfall.value == pytest.approx(waterfall.base + waterfall.contributions.sum(), abs=1e-12)
+        assert waterfall.value >= 0.5
+        assert waterfall.quantity == f"P({row.classes[row.code]})"
+        assert row.describe().count(waterfall.quantity) == 1
 
 
 def test_a_row_is_explained_as_the_decision_rule_answers_it(rng: np.random.Generator) -> None:
@@ -339,7 +339,7 @@ def test_a_row_is_explained_as_the_decision_rule_answers_it(rng: np.random.Gener
         assert labels != plain.predict(X).tolist()
         for row in found:
             assert ("no answer" in row.describe()) == (row.label is None)
-            assert row.moves.value == pytest.approx(model.predict_proba(X)[row.number - 1, row.code], abs=1e-12)
+            assert row.waterfall.value == pytest.approx(model.predict_proba(X)[row.number - 1, row.code], abs=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["one", "classes"])
@@ -389,7 +389,7 @@ def test_notebooks_show_the_numbers_and_hostile_names_as_text() -> None:
     row = Reader(found[0]._repr_html_())
     assert row.tags == {"div", "p", "b", "table", "tr", "td", "svg", "rect"}
     for j in found[0].ranked():
-        assert f"{100 * found[0].moves.contributions[j]:+.1f}%" in row.text
+        assert f"{100 * found[0].waterfall.contributions[j]:+.1f}%" in row.text
     assert f"{100 * model.predict_proba(rows)[0].max():.1f}%" in row.text
     assert "2 more rows" in Reader(found._repr_html_()).text
     whole = abnet.explanation.explain_model(model, rows, background=rows)

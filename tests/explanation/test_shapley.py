@@ -21,9 +21,9 @@ from abnet.model.calibration import Calibration
 from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
 from abnet.model.predictors.layers import Layers
-from abnet.model.predictors.moments import Moments
+from abnet.model.predictors.moments import MomentsPredictor
 from abnet.model.predictors.paths import Paths
-from abnet.model.predictors.uniform import Uniform
+from abnet.model.predictors.uniform import UniformPredictor
 from abnet.networks.bam import BAM
 from abnet.networks.codebook import code_words
 from abnet.networks.cube import corners
@@ -107,8 +107,8 @@ def every_kind(rng: np.random.Generator) -> dict[str, Model]:
         "drawn": Model(Layers.from_network(net)),
         "paths": Model(Paths.from_networks([network(rng, 4, 1, width=30)], rng, n_paths=7)),
         "mixture of paths": Model(Paths.from_networks([network(rng, 1, width=30) for _ in range(2)], rng, n_paths=8)),
-        "uniform": Model(Uniform.from_network(net, rng, n_samples=6)),
-        "moments": Model(Moments.from_networks([network(rng, 4, 1, width=30)])),
+        "uniform": Model(UniformPredictor.from_network(net, rng, n_samples=6)),
+        "moments": Model(MomentsPredictor.from_networks([network(rng, 4, 1, width=30)])),
     }
 
 
@@ -129,8 +129,8 @@ def test_predictors_without_a_table_are_explained_too(kind: str, rng: np.random.
 @pytest.mark.parametrize("kind", ["one", "mixture", "classes", "moments", "moments of classes"])
 def test_both_games_give_the_same_values(kind: str, rng: np.random.Generator) -> None:
     wide = {
-        "moments": lambda: Moments.from_networks([network(rng, 4, 1, width=30) for _ in range(2)]),
-        "moments of classes": lambda: Moments.from_networks([network(rng, 3, width=30)], code_words(3, 3)),
+        "moments": lambda: MomentsPredictor.from_networks([network(rng, 4, 1, width=30) for _ in range(2)]),
+        "moments of classes": lambda: MomentsPredictor.from_networks([network(rng, 3, width=30)], code_words(3, 3)),
     }
     predictor = wide[kind]() if kind in wide else compact(kind, rng)[0].predictor
     fast, slow = game_of(predictor, LAYOUT.input_owners), FeatureGame(predictor, LAYOUT.input_owners)

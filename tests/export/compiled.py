@@ -13,7 +13,7 @@ import pytest
 from abnet.export import CSource, to_c
 from abnet.export.plan import export_plan
 from abnet.model.model import Model
-from abnet.tables.columns import TextColumn, WordsColumn
+from abnet.tables.columns import TextColumn
 
 STRICT = ("-Wall", "-Wextra", "-Werror", "-std=c99", "-pedantic")
 SANITIZED = ("-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
@@ -108,7 +108,7 @@ def _textual(model: Model) -> list[bool]:
     plan = export_plan(model)
     if plan.columns is None:
         return [False] * plan.n_columns
-    return [isinstance(column, TextColumn | WordsColumn) for column in plan.columns]
+    return [isinstance(column, TextColumn) for column in plan.columns]
 
 
 def run(program: Path, model: Model, rows: Any) -> tuple[np.ndarray, np.ndarray]:

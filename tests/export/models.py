@@ -13,13 +13,21 @@ from abnet.model.calibration import Calibration
 from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
 from abnet.model.predictors.layers import Layers
-from abnet.model.predictors.moments import Moments
+from abnet.model.predictors.moments import MomentsPredictor
 from abnet.model.predictors.paths import Paths
 from abnet.model.predictors.predictor import Predictor
 from abnet.networks.bam import BAM
 from abnet.networks.codebook import code_words
 from abnet.tables.cells import NumberForm
-from abnet.tables.columns import BooleanColumn, DateColumn, HashedColumn, NumericColumn, TextColumn, WordsColumn
+from abnet.tables.columns import (
+    BooleanColumn,
+    Column,
+    DateColumn,
+    HashedColumn,
+    NumericColumn,
+    TextColumn,
+    WordsColumn,
+)
 from abnet.tables.labels import Labels
 from abnet.tables.preparation import MinMaxMap, StandardMap, TableMap, ThermometerMap
 from abnet.tables.preparation.coded import CodedMap
@@ -64,10 +72,10 @@ def model(kind: str, n_inputs: int, *, seed: int = 0, width: int = 5, **about: A
         "a code book of its own": lambda: Paths.from_networks(
             [network(3) for _ in range(2)], rng, n_paths=10, words=words(3)
         ),
-        "moments": lambda: Moments.from_networks([network(7, 1) for _ in range(2)], e=0.5),
-        "moments of classes": lambda: Moments.from_networks([network(9, 5) for _ in range(3)], words(5)),
-        "wide moments of classes": lambda: Moments.from_networks([network(4) for _ in range(3)], words(4)),
-        "rounded moments of classes": lambda: Moments.from_networks([network(4)] * 2, words(4)).rounded(),
+        "moments": lambda: MomentsPredictor.from_networks([network(7, 1) for _ in range(2)], e=0.5),
+        "moments of classes": lambda: MomentsPredictor.from_networks([network(9, 5) for _ in range(3)], words(5)),
+        "wide moments of classes": lambda: MomentsPredictor.from_networks([network(4) for _ in range(3)], words(4)),
+        "rounded moments of classes": lambda: MomentsPredictor.from_networks([network(4)] * 2, words(4)).rounded(),
         "drawn classes": lambda: Layers.from_network(network(4, 3), words(3)),
         "drawn classes, one layer": lambda: Layers.from_network(network(), words(3)),
         "wide drawn classes": lambda: Layers.from_network(network(25, 3), words(3)),
@@ -89,23 +97,24 @@ KINDS = (
 )  # fmt: skip
 
 
-def columns(names: tuple[str, ...] | None = None, *, hashed: bool = False) -> TableMap:
-    """A table with a column of every kind; hashed text, which only JavaScript reads, if asked for."""
+def columns(names: tuple[str, ...] | None = None, *, words: bool = True, hashed: bool = False) -> TableMap:
+    """A table with a column of every kind: C reads no words, and only JavaScript reads hashed text."""
     own = ("age", "income", "member", "city", "colour", "born", "remark", "diary")
     given = (*(names or ()), *own[len(names or ()) :])
     a, b, c, d, e, f, g, h = given
-    return TableMap(
-        (
-            NumericColumn(a, 40.0, 38.5, 13.25, True),
-            NumericColumn(b, 100.0, 150.0, 77.7, False, NumberForm(before="$", thousands=",")),
-            BooleanColumn(c, True),
-            TextColumn(d, ("", "Oslo", "København", 'q"uote', "a" * 5000, "z\\"), ("Bergen",), True),
-            TextColumn(e, ("blue", "red"), (), False),
-            DateColumn(f, "year-month-day", 10000.0, 9000.0, 4000.0, True, True),
-            WordsColumn(g, ("mr", "mrs", "nan", "grösse"), True),
-            *[HashedColumn(h, 13, True)] * hashed,
-        )
-    )
+    every: list[Column] = [
+        NumericColumn(a, 40.0, 38.5, 13.25, True),
+        NumericColumn(b, 100.0, 150.0, 77.7, False, NumberForm(before="$", thousands=",")),
+        BooleanColumn(c, True),
+        TextColumn(d, ("", "Oslo", "København", 'q"uote', "a" * 5000, "z\\"), ("Bergen",), True),
+        TextColumn(e, ("blue", "red"), (), False),
+        DateColumn(f, "year-month-day", 10000.0, 9000.0, 4000.0, True, True),
+    ]
+    if words:
+        every.append(WordsColumn(g, ("mr", "mrs", "nan", "grösse"), True))
+    if hashed:
+        every.append(HashedColumn(h, 13, True))
+    return TableMap(tuple(every))
 
 
 STORIES = [
@@ -180,8 +189,8 @@ def calibrated() -> Calibration:
 
 def lone_columns() -> dict[str, tuple[TableMap, pl.DataFrame]]:
     """Tables of one column, with fewer features than `columns` has: nothing missing, one value, no category."""
-    ages, cities = [1.0, 50.0, None, 99.5] * 5, ["Oslo", "", "Lima", None, " nan "] * 4
-    numeric, text = pl.DataFrame({"x": ages}), pl.DataFrame({"x": [(c or "").strip() for c in cities]})
+    numeric = pl.DataFrame({"x": [1.0, 50.0, None, 99.5] * 5})
+    text = lone_text()
     truth = pl.DataFrame({"x": [1.0, 0.0, None, 2.0] * 5})
     found: dict[str, tuple[Any, pl.DataFrame]] = {
         "number without flag": (NumericColumn("x", 40.0, 38.5, 13.25, False), numeric),
@@ -190,9 +199,13 @@ def lone_columns() -> dict[str, tuple[TableMap, pl.DataFrame]]:
         "categories": (TextColumn("x", ("Oslo",), (), False), text),
         "rare ones and gaps share": (TextColumn("x", ("Oslo",), None, False), text),
         "gaps only": (TextColumn("x", (), (), True), text),
-        "words": (WordsColumn("x", ("oslo",), False), text),
     }
     return {name: (TableMap((column,)), frame) for name, (column, frame) in found.items()}
+
+
+def lone_text() -> pl.DataFrame:
+    """One column of texts, some of them missing."""
+    return pl.DataFrame({"x": ["Oslo", "", "Lima", "", "nan"] * 4})
 
 
 def lively(table: TableMap, frame: pl.DataFrame) -> Model:

@@ -17,8 +17,7 @@ from abnet.certificates.decision import Decision
 from abnet.export import c_program, to_c
 from abnet.export.c_text import c_comment, c_identifiers, c_plain, c_string
 from abnet.model.predictors.single_precision import lead
-from abnet.tables.columns import BooleanColumn, DateColumn, NumericColumn, TextColumn, WordsColumn
-from abnet.tables.frames import as_table
+from abnet.tables.columns import BooleanColumn, DateColumn, NumericColumn, TextColumn
 from abnet.tables.labels import Labels
 from abnet.tables.preparation import MinMaxMap, StandardMap, TableMap, TablePreparation, as_preparation
 from abnet.tables.preparation.coded import CodedMap
@@ -28,8 +27,6 @@ from model.every_kind import certificate
 
 pytestmark = [needs_compiler, pytest.mark.filterwarnings("ignore::abnet.tables.unseen.UnseenWarning")]
 
-WORDS = ("mr", "mrs", "grösse", "ffi", "ss", "σασ", "漢字", "𐐨𐐩", "cd", "abacd", "abßcd".casefold(), "zero")
-
 
 def output(folder: Path, *arguments: str, given: bytes = b"") -> str:
     done = subprocess.run([str(folder / "main"), *arguments], input=given, capture_output=True, check=False)
@@ -38,7 +35,7 @@ def output(folder: Path, *arguments: str, given: bytes = b"") -> str:
 
 
 def test_blanks_around_texts_are_dropped_as_python_drops_them(tmp_path: Path) -> None:
-    preparation = models.columns()
+    preparation = models.columns(words=False)
     model = models.model("compact", preparation.n_features_out, preparation=preparation)
     frame = models.table(40, [column.name for column in preparation.columns])
     blanks = [chr(code) for code in range(0x3001) if chr(code).isspace()] + ["\u200b", "\u0084", "\u2060"]
@@ -46,44 +43,6 @@ def test_blanks_around_texts_are_dropped_as_python_drops_them(tmp_path: Path) ->
     frame = pl.concat([frame] * 2)[: len(cities)].with_columns(pl.Series("city", cities))
     shares = run(build(model, tmp_path)[0], model, frame)[1]
     np.testing.assert_allclose(shares, model.predict_proba(models.with_dates(frame, "born")), atol=1e-6)
-
-
-READ = """
-#include "model.c"
-#include <stdio.h>
-int main(void) {
-    static char text[1000];
-    abnet_row row;
-    float f[ABNET_FEATURES];
-    int i, c, n = 0;
-    while ((c = getchar()) != EOF) {
-        text[n++] = (char)c;
-        if (c != 0) continue;
-        row.x = text;
-        if (abnet_prepare(&row, f)) printf("refused");
-        else for (i = 0; i < ABNET_FEATURES; i++) putchar(f[i] > 0 ? '1' : '0');
-        putchar('\\n');
-        n = 0;
-    }
-    return 0;
-}
-"""
-
-
-def test_words_of_all_scripts_are_read_as_python_reads_them(tmp_path: Path) -> None:
-    column = WordsColumn("x", WORDS, True)
-    table = TableMap((column,))
-    to_c(models.model("drawn", table.n_features_out, preparation=table), tmp_path / "model.c")
-    (tmp_path / "main.c").write_text(READ)
-    compile_c(tmp_path, "main.c", "-o", "main", *SANITIZED)
-    texts = [*models.STORIES, *models.strange_texts()]
-    found = output(tmp_path, given="".join(f"{text}\0" for text in texts).encode()).split()
-    expected = column.encode(as_table({"x": texts}))[0].astype(int)
-    assert found == ["".join(map(str, row)) for row in expected.tolist()]
-    assert expected.any(axis=0).all()
-    broken = [b"ok", b"\xff", b"a\xc3", b"\xe2\x82", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xc0\xaf", b"\xf0\x9f\x98"]
-    found = output(tmp_path, given=b"".join(text + b"\0" for text in broken)).split()
-    assert [line == "refused" for line in found] == [False, *[True] * 7]
 
 
 def test_sums_are_in_double_precision_and_weights_without_rounding(tmp_path: Path) -> None:

@@ -17,9 +17,9 @@ from abnet.explanation import ExplanationPlan, explain
 from abnet.export.js_model import js_library, js_program, js_record, script_json
 from abnet.model.model import Model
 from abnet.model.predictors.layers import Layers
-from abnet.model.predictors.moments import Moments
+from abnet.model.predictors.moments import MomentsPredictor
 from abnet.model.predictors.paths import Paths
-from abnet.model.predictors.pbgnet import PBGNet
+from abnet.model.predictors.pbgnet import PBGNetPredictor
 from abnet.networks.bam import BAM
 from abnet.networks.codebook import code_words
 from abnet.tables.cells import NumberForm
@@ -81,9 +81,9 @@ def path_models() -> dict[str, Model]:
         "several classes": Model(Paths.from_networks(several, rng, n_paths=20, words=words(5)), vowels),
         "a code book of its own": Model(Paths.from_networks(own, rng, n_paths=10, words=words(3)), vowels),
         "drawn, several classes": Model(Layers.from_network(network(4, 20, 5), words(5)), vowels),
-        "pbgnet": Model(PBGNet.from_network(network(4, 5, 3, 1))),
-        "moments": Model(Moments.from_networks([network(4, 30, 20, 1), network(4, 30, 20, 1)], e=0.5)),
-        "moments, several classes": Model(Moments.from_networks(several, words(5)), vowels),
+        "pbgnet": Model(PBGNetPredictor.from_network(network(4, 5, 3, 1))),
+        "moments": Model(MomentsPredictor.from_networks([network(4, 30, 20, 1), network(4, 30, 20, 1)], e=0.5)),
+        "moments, several classes": Model(MomentsPredictor.from_networks(several, words(5)), vowels),
     }
 
 

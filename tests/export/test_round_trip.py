@@ -16,7 +16,7 @@ from abnet.export import to_onnx
 from abnet.export.plan import export_plan
 from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
-from abnet.model.predictors.moments import Moments
+from abnet.model.predictors.moments import MomentsPredictor
 from abnet.networks.bam import BAM
 from abnet.networks.codebook import code_words
 from abnet.tables.labels import Labels
@@ -72,7 +72,7 @@ def test_arrays_of_numbers(name: str, tmp_path: Path) -> None:
         (X, y), options = make_circles(500, noise=0.1, factor=0.5, random_state=0), {**TWO, "max_iter": 40}
     X = X.astype(np.float32)
     model = fitted(X, y, tmp_path, preprocessor=StandardScaler(), **options)
-    assert isinstance(model.predictor, Moments) == (name == "digits")
+    assert isinstance(model.predictor, MomentsPredictor) == (name == "digits")
     same_everywhere(model, X, tmp_path)
 
 

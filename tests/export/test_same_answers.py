@@ -17,10 +17,10 @@ from abnet.export.js_model import js_program
 from abnet.export.plan import export_plan
 from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
-from abnet.model.predictors.moments import Moments
+from abnet.model.predictors.moments import MomentsPredictor
 from abnet.networks.bam import BAM
 from abnet.tables.cells import NumberForm
-from abnet.tables.columns import HashedColumn, NumericColumn
+from abnet.tables.columns import HashedColumn, NumericColumn, WordsColumn
 from abnet.tables.labels import Labels
 from abnet.tables.preparation import TableMap, TablePreparation, as_preparation
 from abnet.tables.preparation.coded import CodedMap
@@ -223,7 +223,8 @@ def test_columns_far_from_zero(exporter: Exporter, name: str, tmp_path: Path) ->
     "kind", ["mixture", "classes by paths", "wide drawn classes", "moments", "rounded moments of classes"]
 )
 def test_every_kind_of_column_with_codes_and_hostile_names(exporter: Exporter, kind: str, tmp_path: Path) -> None:
-    table = models.columns(models.HOSTILE, hashed=exporter.run is by_javascript)
+    words = exporter.run is not by_c
+    table = models.columns(models.HOSTILE, words=words, hashed=exporter.run is by_javascript)
     coded = CodedMap(table, ((-0.5, 0.1, 0.75), (), (), *[()] * (table.n_features_out - 4), (0.25, 0.5)))
     names = [column.name for column in table.columns]
     model = models.model(kind, coded.n_features_out, preparation=coded)
@@ -236,6 +237,19 @@ def test_every_kind_of_column_with_codes_and_hostile_names(exporter: Exporter, k
 def test_every_kind_of_column_alone(exporter: Exporter, name: str, tmp_path: Path) -> None:
     table, frame = models.lone_columns()[name]
     check(exporter, models.lively(table, frame), frame, tmp_path)
+
+
+@pytest.mark.parametrize("exporter", EXPORTERS[1:])
+def test_a_column_of_words_alone(exporter: Exporter, tmp_path: Path) -> None:
+    table = TableMap((WordsColumn("x", ("oslo",), False),))
+    frame = models.lone_text()
+    check(exporter, models.lively(table, frame), frame, tmp_path)
+
+
+def test_columns_of_words_are_not_written_in_c() -> None:
+    table = TableMap((WordsColumn("diary", ("a",), False), WordsColumn("letters", ("b",), False)))
+    with pytest.raises(ValueError, match=r"'diary', 'letters'.*ONNX.*--drop"):
+        c_program(models.model("compact", 2, preparation=table))
 
 
 @every_exporter
@@ -254,7 +268,8 @@ def test_rows_that_python_refuses_are_refused(exporter: Exporter, name: str, tmp
 
 @tables
 def test_a_number_beyond_reason_counts_as_missing_in_a_table(exporter: Exporter, tmp_path: Path) -> None:
-    table, cells = models.columns(), [None, np.nan, np.inf, -np.inf, 1e151, -1e200, 1e150]
+    table = models.columns(words=False)
+    cells = [None, np.nan, np.inf, -np.inf, 1e151, -1e200, 1e150]
     rows = models.table(40, [column.name for column in table.columns])
     odd = pl.concat([rows[:1]] * len(cells)).with_columns(pl.Series("age", cells))
     with warnings.catch_warnings():
@@ -272,7 +287,7 @@ def test_a_number_beyond_reason_counts_as_missing_in_a_table(exporter: Exporter,
 def test_predictors_that_cannot_be_exported_are_named(exporter: Exporter, kind: str) -> None:
     if kind == "one output for each class":
         network = BAM.init(np.random.default_rng(0), (4, 6, 3))
-        model = Model(Moments.from_networks([network]), labels=Labels(np.array(["a", "b", "c"])))
+        model = Model(MomentsPredictor.from_networks([network]), labels=Labels(np.array(["a", "b", "c"])))
     else:
         model = stored(kind)
     with pytest.raises(ValueError, match="cannot be"):

@@ -10,18 +10,18 @@ from safetensors import safe_open
 from safetensors.numpy import save as pack
 
 from abnet.certificates.certificate import Certificate
-from abnet.certificates.certify import Terms, certify, certify_drawn
 from abnet.certificates.evidence import observe
+from abnet.certificates.from_evidence import Terms, certify, certify_drawn
 from abnet.model.card import Card
 from abnet.model.file import digest
 from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
 from abnet.model.predictors.layers import Affine, Layers, Ramp, Step
-from abnet.model.predictors.moments import Moments
+from abnet.model.predictors.moments import MomentsPredictor
 from abnet.model.predictors.paths import Paths
-from abnet.model.predictors.pbgnet import PBGNet
+from abnet.model.predictors.pbgnet import PBGNetPredictor
 from abnet.model.predictors.predictor import Predictor
-from abnet.model.predictors.uniform import Uniform
+from abnet.model.predictors.uniform import UniformPredictor
 from abnet.networks.bam import BAM
 from abnet.networks.codebook import code_words
 
@@ -46,13 +46,13 @@ ALL: dict[str, Make] = {
     "table: mixture": lambda network, rng: Compact.from_networks(pair_of(network)),
     "paths": lambda network, rng: Paths.from_networks([network], rng, n_paths=9),
     "paths: mixture": lambda network, rng: Paths.from_networks(pair_of(network), rng, n_paths=10),
-    "uniform": lambda network, rng: Uniform.from_network(network, rng, n_samples=9),
-    "pbgnet": lambda network, rng: PBGNet.from_network(network),
-    "pbgnet: drawn": lambda network, rng: PBGNet.from_network(network, rng, n_samples=9),
+    "uniform": lambda network, rng: UniformPredictor.from_network(network, rng, n_samples=9),
+    "pbgnet": lambda network, rng: PBGNetPredictor.from_network(network),
+    "pbgnet: drawn": lambda network, rng: PBGNetPredictor.from_network(network, rng, n_samples=9),
     "layers": lambda network, rng: Layers.from_network(network),
     "layers: units": lambda network, rng: binary_network(network),
-    "moments": lambda network, rng: Moments.from_networks(pair_of(network)),
-    "moments: e": lambda network, rng: Moments.from_networks([network], e=1.0),
+    "moments": lambda network, rng: MomentsPredictor.from_networks(pair_of(network)),
+    "moments: e": lambda network, rng: MomentsPredictor.from_networks([network], e=1.0),
 }
 """Predictors of every kind for two classes, from a network with one output and at least two layers."""
 
@@ -61,8 +61,8 @@ SEVERAL: dict[str, Make] = {
     "paths": lambda network, rng: Paths.from_networks(pair_of(network), rng, n_paths=10, words=words(network)),
     "layers": lambda network, rng: Layers.from_network(network, words(network)),
     "layers: units": lambda network, rng: binary_network(network),
-    "moments": lambda network, rng: Moments.from_networks(pair_of(network), words(network)),
-    "moments: e": lambda network, rng: Moments.from_networks([network], e=1.0),
+    "moments": lambda network, rng: MomentsPredictor.from_networks(pair_of(network), words(network)),
+    "moments: e": lambda network, rng: MomentsPredictor.from_networks([network], e=1.0),
 }
 """Those that tell several classes apart: three, by three outputs."""
 

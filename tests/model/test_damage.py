@@ -10,7 +10,7 @@ from safetensors.numpy import save as pack
 
 import abnet
 from abnet.model import file
-from abnet.model.file import save
+from abnet.model.file import VERSION, save
 from abnet.model.model import Model
 from model import every_kind
 from model.every_kind import parts, rewrite, rewrite_config, rows
@@ -115,10 +115,15 @@ def test_a_safetensors_file_of_someone_else_is_refused(tmp_path: Path) -> None:
         assert "not written by abnet" in refused(tmp_path / "other")
 
 
-def test_a_later_version_is_refused(model: Path) -> None:
+@pytest.mark.parametrize(("step", "advice"), [(-1, "fit the model again"), (1, "install a newer abnet")])
+def test_another_version_is_refused_by_both_numbers(model: Path, step: int, advice: str) -> None:
     arrays, texts = parts(model)
-    rewrite(model, arrays, {**texts, "format_version": "3"})
-    assert "install a newer abnet" in refused(model)
+    other = str(int(VERSION) + step)
+    rewrite(model, arrays, {**texts, "format_version": other})
+    message = refused(model)
+    assert advice in message
+    assert repr(other) in message
+    assert repr(VERSION) in message
 
 
 def test_further_metadata_is_refused(model: Path) -> None:

@@ -16,10 +16,10 @@ import pandas as pd
 import pytest
 
 import abnet
-from abnet.certificates.certify import Terms, certify
 from abnet.certificates.decision import Decision
 from abnet.certificates.evidence import observe
 from abnet.certificates.fitted_rows import row_filter
+from abnet.certificates.from_evidence import Terms, certify
 from abnet.certificates.training_rows import label_marks
 from abnet.model.card import Card
 from abnet.model.digest import model_digest

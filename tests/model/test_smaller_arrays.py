@@ -8,7 +8,7 @@ import pytest
 
 import abnet
 from abnet.model.model import Model
-from abnet.model.predictors.moments import Moments
+from abnet.model.predictors.moments import MomentsPredictor
 from abnet.model.predictors.steps import rounded_to, steps_of
 from abnet.model.smaller_arrays import restored, shrunk
 from abnet.networks.bam import BAM
@@ -75,7 +75,7 @@ def test_steps_that_do_not_fit_are_refused(change: str) -> None:
 
 def test_a_file_of_rounded_weights_takes_a_byte_for_each_and_predicts_the_same(tmp_path: Path) -> None:
     networks = [BAM.init(np.random.default_rng(seed), (200, 30, 1)) for seed in range(2)]
-    model = Model(Moments.from_networks(networks).rounded())
+    model = Model(MomentsPredictor.from_networks(networks).rounded())
     model.save(tmp_path / "model.abnet")
     assert (tmp_path / "model.abnet").stat().st_size < 2 * 30 * 200 + 4000
     X = np.random.default_rng(2).normal(size=(50, 200))

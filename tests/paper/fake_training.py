@@ -6,12 +6,12 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from abnet.paper import Result, RunStore, Setting, driver, sweep
-from abnet.paper.grid import SettingGroup
+from abnet.paper import Result, RunStore, Setting, sweep, sweeping
+from abnet.paper.setting_groups import SettingGroup
 
 
 def fingerprint(name: str, data_dir: str | None) -> str:
-    """In place of the driver's, which would load the data."""
+    """In place of the sweep's, which would load the data."""
     return "f"
 
 
@@ -94,6 +94,6 @@ def sweep_in_process(path: str, data_dir: str, jobs: int) -> None:
             (Path(data_dir) / f"stored {results[0].setting.repetition}").touch()
             return new
 
-    driver._fingerprint = fingerprint
+    sweeping._fingerprint = fingerprint
     with Telling(path) as store:
         sweep(settings(20), store, train=train_and_tell, jobs=jobs, data_dir=data_dir)

@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
-from abnet.paper import Result, Setting
-from abnet.paper import runs as training
-from abnet.paper.grid import SettingGroup
-from abnet.paper.protocol import VARIANTS, Protocol, Variant, key, protocol_of
-from abnet.paper.runs import Member, run_group
+from abnet.paper import Result, Setting, group_training
+from abnet.paper.group_training import run_group
+from abnet.paper.model_runs import model_runs
+from abnet.paper.protocol import Protocol, protocol_of
+from abnet.paper.run_key import key
+from abnet.paper.run_setting import VARIANTS, Variant
+from abnet.paper.setting_groups import SettingGroup
 
 ABNET = Setting("circles", "ABNet", (2,), 0.1, 0)
 SHORT = {"max_epochs": 6, "patience": 3, "rate_patience": 4, "tolerance": 1e-4}
@@ -48,7 +50,7 @@ def outcome() -> Iterator[Callable[..., Result]]:
 
         @cache
         def run(**constants: Any) -> Result:
-            monkeypatch.setattr(training, "protocol_of", lambda s: replace(protocol_of(s), **constants))
+            monkeypatch.setattr(group_training, "protocol_of", lambda s: replace(protocol_of(s), **constants))
             (result,) = run_group(SettingGroup((ABNET,)), data_dir=None)
             return replace(result, seconds=0.0)
 
@@ -97,7 +99,7 @@ def test_a_field_changes_what_is_compiled(name: str) -> None:
     setting, other = LEARNERS[name]
     protocol = protocol_of(setting)
     same, changed = (replace(protocol, **{name: value}) for value in (getattr(protocol, name), other))
-    usual, again, found = (Member([setting], p, 2, 10).learner for p in (protocol, same, changed))
+    usual, again, found = (model_runs([setting], p, 2, 10).learner for p in (protocol, same, changed))
     assert usual == again != found
 
 
@@ -109,11 +111,11 @@ def test_the_objective_of_the_comparison_methods_is_theirs_alone(model: str, obj
     setting = Setting("circles", model, (2,), None if model == "EBP" else 0.1, 0)
     protocol = protocol_of(setting)
     assert protocol.objective == objective
-    assert type(Member([setting], protocol, 2, 10).learner).__name__ == learner
+    assert type(model_runs([setting], protocol, 2, 10).learner).__name__ == learner
     with pytest.raises(ValueError, match=f"{model} is no aggregation"):
-        Member([setting], replace(protocol, objective="bound"), 2, 10)
+        model_runs([setting], replace(protocol, objective="bound"), 2, 10)
 
 
 def test_a_bound_needs_its_delta() -> None:
     with pytest.raises(ValueError, match="ABNet has a bound: its protocol must say"):
-        Member([ABNET], replace(protocol_of(ABNET), delta=None), 2, 10)
+        model_runs([ABNET], replace(protocol_of(ABNET), delta=None), 2, 10)

@@ -14,7 +14,8 @@ from abnet.networks.bam import BAM
 from abnet.paper import figure2
 from abnet.paper.figure2 import METHODS, output_as_written
 from abnet.paper.results_folder import renew_page, with_part
-from abnet.paper.table_one import agreement_text, compare, disagreements, paper_table, to_csv
+from abnet.paper.table1_comparison import agreement_text, compare, disagreements
+from abnet.paper.table1_rows import paper_table, table1_to_csv
 from networks.as_written import abnet_output
 
 
@@ -47,7 +48,7 @@ def test_the_page_is_filled_from_the_results(tmp_path: Path) -> None:
     results.mkdir()
     with pytest.raises(FileNotFoundError, match="run `abnet reproduce table1` first"):
         renew_page(page, results)
-    (results / "table1.csv").write_text(to_csv(paper_table()))
+    (results / "table1.csv").write_text(table1_to_csv(paper_table()))
     (results / "fig4.svg").touch()
     assert renew_page(page, results) == ["progress", "agreement", "table1", "fig4"]
     text = page.read_text()

@@ -9,8 +9,8 @@ import pytest
 
 from abnet.paper import NUMERICS_VERSION, Result, export_runs, import_runs, read_runs, table1
 from abnet.paper.figure4 import depth_points, depth_to_csv
-from abnet.paper.protocol import key
-from abnet.paper.table_one import select_rows, to_csv
+from abnet.paper.run_key import key
+from abnet.paper.table1_rows import table1_rows, table1_to_csv
 
 RESULTS = Path(__file__).parents[2] / "results"
 pytestmark = pytest.mark.skipif(not RESULTS.exists(), reason="the results are in the repository, not in the wheel")
@@ -32,7 +32,7 @@ def same(ours: str, published: str) -> bool:
 
 
 def test_the_table_follows_from_the_runs(runs: list[Result]) -> None:
-    assert same(to_csv(select_rows(runs)), (RESULTS / "table1.csv").read_text(encoding="utf-8"))
+    assert same(table1_to_csv(table1_rows(runs)), (RESULTS / "table1.csv").read_text(encoding="utf-8"))
 
 
 def test_figure_4_follows_from_the_runs(runs: list[Result]) -> None:

@@ -12,17 +12,9 @@ from rich.console import Console
 
 from abnet.paper import MODELS, Result, Setting, select, table1_grid
 from abnet.paper.selection import choose, deviation, mean
-from abnet.paper.table_one import (
-    Row,
-    TableComparison,
-    compare,
-    paper_table,
-    read_csv,
-    select_rows,
-    to_csv,
-    to_markdown,
-    to_terminal,
-)
+from abnet.paper.table1_comparison import TableComparison, compare
+from abnet.paper.table1_display import to_markdown, to_terminal
+from abnet.paper.table1_rows import Table1Row, paper_table, read_table1, table1_rows, table1_to_csv
 
 PAPER_COLUMNS = (
     "dataset,architecture,model,hidden_layers,width,bound,train_error,test_error,test_error_std,map_test_error"
@@ -111,7 +103,7 @@ def test_mean_and_sample_deviation() -> None:
 
 def test_the_table_has_a_row_for_each_cell_in_the_papers_order() -> None:
     settings = select(table1_grid(), repetitions=2)
-    rows = select_rows(_random_results(settings))
+    rows = table1_rows(_random_results(settings))
     assert [row.cell for row in rows] == [row.cell for row in paper_table()]
     full = {"EBP": 18}
     assert all((row.repetitions, row.runs) == (2, full.get(row.model, 72)) for row in rows)
@@ -126,7 +118,7 @@ def test_a_row_agrees_with_a_plain_computation() -> None:
             own = [r for r in results if r.setting.hidden_layer_sizes == sizes and r.setting.learning_rate == rate]
             scores[np.mean([r.validation_error for r in own if r.validation_error])] = (sizes, rate, own)
     sizes, rate, own = scores[min(scores)]
-    (row,) = select_rows(results)
+    (row,) = table1_rows(results)
     assert (row.hidden_layers, row.width, row.learning_rate) == (len(sizes), sizes[0], rate)
     assert row.test_error == pytest.approx(np.mean([r.test_error for r in own]))
     assert row.test_error_std == pytest.approx(np.std([r.test_error for r in own], ddof=1))
@@ -134,16 +126,16 @@ def test_a_row_agrees_with_a_plain_computation() -> None:
 
 
 def test_runs_of_figure_4_do_not_compete_in_the_table() -> None:
-    (row,) = select_rows([result((4,) * 8, score=0.01), result((4, 4), score=0.2), result((3,), score=0.02)])
+    (row,) = table1_rows([result((4,) * 8, score=0.01), result((4, 4), score=0.2), result((3,), score=0.02)])
     assert row.hidden_layers == 2
 
 
 def test_csv_has_the_papers_columns_then_ours_and_reads_back() -> None:
-    rows = select_rows(_random_results(select(table1_grid(), datasets=["ads"], repetitions=2)))
-    text = to_csv(rows)
+    rows = table1_rows(_random_results(select(table1_grid(), datasets=["ads"], repetitions=2)))
+    text = table1_to_csv(rows)
     header = next(csv.reader(io.StringIO(text)))
     assert header == [*PAPER_COLUMNS.split(","), "bound_std", "learning_rate", "repetitions", "runs"]
-    for row, again in zip(rows, read_csv(text), strict=True):
+    for row, again in zip(rows, read_table1(text), strict=True):
         assert again.cell == row.cell
         assert again.test_error == pytest.approx(row.test_error, rel=1e-5)
         assert (again.learning_rate, again.runs) == (row.learning_rate, row.runs)
@@ -169,7 +161,7 @@ def test_the_papers_table() -> None:
     ],
 )
 def test_marks_need_more_than_the_larger_deviation(test_error: float, std: float | None, mark: str) -> None:
-    ours = Row("ads", "narrow", "ABNet", 1, 2, 0.19, 0.1, test_error, std, 0.14, repetitions=5, runs=180)
+    ours = Table1Row("ads", "narrow", "ABNet", 1, 2, 0.19, 0.1, test_error, std, 0.14, repetitions=5, runs=180)
     (comparison,) = compare([ours])  # the paper has .141 ± .012
     assert comparison.mark == mark
     assert comparison.test_difference == pytest.approx(test_error - 0.141)
@@ -178,15 +170,15 @@ def test_marks_need_more_than_the_larger_deviation(test_error: float, std: float
 
 
 def test_data_that_the_paper_does_not_have_stands_alone() -> None:
-    ours = Row("digits", "narrow", "ABNet", 1, 2, 0.19, 0.1, 0.1, 0.01, 0.14, repetitions=1, runs=4)
+    ours = Table1Row("digits", "narrow", "ABNet", 1, 2, 0.19, 0.1, 0.1, 0.01, 0.14, repetitions=1, runs=4)
     (comparison,) = compare([ours])
     assert (comparison.mark, comparison.test_difference, comparison.complete) == ("", None, False)
     assert "| digits | narrow | ABNet |" in to_markdown([comparison])
 
 
 def test_markdown_and_terminal_show_both_tables_and_what_is_incomplete() -> None:
-    complete = Row("ads", "narrow", "ABNet", 1, 2, 0.19, 0.1, 0.2, 0.001, 0.14, 0.002, 0.01, 5, 180)
-    partial = Row("ads", "narrow", "EBP", 2, 2, None, 0.1, 0.03, 0.001, 0.05, None, None, 2, 18)
+    complete = Table1Row("ads", "narrow", "ABNet", 1, 2, 0.19, 0.1, 0.2, 0.001, 0.14, 0.002, 0.01, 5, 180)
+    partial = Table1Row("ads", "narrow", "EBP", 2, 2, None, 0.1, 0.03, 0.001, 0.05, None, None, 2, 18)
     comparisons = compare([complete, partial])
     markdown = to_markdown(comparisons)
     lines = markdown.splitlines()
@@ -204,7 +196,7 @@ def test_markdown_and_terminal_show_both_tables_and_what_is_incomplete() -> None
 
 
 def test_a_difference_that_rounds_to_nothing_has_no_minus() -> None:
-    row = Row("ads", "narrow", "ABNet", 1, 2, 0.1919, 0.1, 0.1409, 0.001, 0.14)
+    row = Table1Row("ads", "narrow", "ABNet", 1, 2, 0.1919, 0.1, 0.1409, 0.001, 0.14)
     assert "-0.000" not in to_markdown([TableComparison(row, paper_table()[2])])
 
 

@@ -6,18 +6,17 @@ import numpy as np
 import pytest
 
 from abnet.certificates.fingerprint import fingerprint
-from abnet.paper import RunStore, Setting, load, run, sweep
-from abnet.paper import runs as training
-from abnet.paper.grid import SettingGroup, groups_of
+from abnet.paper import RunStore, Setting, group_training, load, run, sweep
+from abnet.paper.group_training import run_group
 from abnet.paper.protocol import protocol_of
-from abnet.paper.runs import run_group
+from abnet.paper.setting_groups import SettingGroup, groups_of
 
 RATES = (0.1, 0.00001)  # the second stops at once, as nothing improves
 
 
 @pytest.fixture(autouse=True)
 def few_epochs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(training, "protocol_of", lambda s: replace(protocol_of(s), max_epochs=12, patience=2))
+    monkeypatch.setattr(group_training, "protocol_of", lambda s: replace(protocol_of(s), max_epochs=12, patience=2))
 
 
 def group(sizes: tuple[int, ...], models: tuple[str, ...], rates: tuple[float, ...] = RATES) -> SettingGroup:
@@ -26,7 +25,7 @@ def group(sizes: tuple[int, ...], models: tuple[str, ...], rates: tuple[float, .
 
 def test_programs_are_kept_for_the_repetitions_of_a_group_only(monkeypatch: pytest.MonkeyPatch) -> None:
     cleared: list[int] = []
-    training._drop_programs_of_others.cache_clear()
+    group_training._drop_programs_of_others.cache_clear()
     monkeypatch.setattr("jax.clear_caches", lambda: cleared.append(1))
     settings = [Setting("circles", "ABNet", (2,), 0.1, repetition) for repetition in (0, 1)]
     counts = []

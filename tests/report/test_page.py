@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 import abnet
-from abnet.certificates.certify import Terms, certify
 from abnet.certificates.evidence import observe
 from abnet.certificates.fingerprint import background_rows
 from abnet.certificates.fitted_rows import row_filter
+from abnet.certificates.from_evidence import Terms, certify
 from abnet.certificates.goals import TargetError, TargetRecall, meet
 from abnet.certificates.held import Held
 from abnet.certificates.sentences import said

@@ -44,7 +44,7 @@ def test_a_file_is_replaced_in_one_step(tmp_path: Path) -> None:
     path = tmp_path / "model.abnet"
     save(stored("layers"), path)
     save(stored("pbgnet"), path)
-    assert type(abnet.load(path).predictor).__name__ == "PBGNet"
+    assert type(abnet.load(path).predictor).__name__ == "PBGNetPredictor"
     assert [path.name for path in tmp_path.iterdir()] == ["model.abnet"]
 
 

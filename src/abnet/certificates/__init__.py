@@ -9,9 +9,9 @@ from abnet.utils.lazy import lazy_names
 
 if TYPE_CHECKING:
     from abnet.certificates.certify_model import certify_judged, confusion_of
-    from abnet.certificates.compare_errors import compare_errors, compare_judged
     from abnet.certificates.monitor import Monitor
     from abnet.certificates.outside import Judged, judge_answers, judge_model
+    from abnet.certificates.paired_errors import compare_errors, compare_judged
     from abnet.certificates.row_by_row import check_row_by_row
     from abnet.certificates.scores import certify_scores
     from abnet.certificates.split import Split, drawn_seed, row_hashes, row_order
@@ -37,7 +37,7 @@ __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "abnet.certificates.certify_model": ["certify_judged", "confusion_of"],
-        "abnet.certificates.compare_errors": ["compare_errors", "compare_judged"],
+        "abnet.certificates.paired_errors": ["compare_errors", "compare_judged"],
         "abnet.certificates.monitor": ["Monitor"],
         "abnet.certificates.outside": ["Judged", "judge_answers", "judge_model"],
         "abnet.certificates.row_by_row": ["check_row_by_row"],

@@ -54,7 +54,7 @@ def check_agreement(certificate: "Certificate") -> None:
     Examples
     --------
     >>> import msgspec
-    >>> from abnet.certificates.certify import Terms, certify
+    >>> from abnet.certificates.from_evidence import Terms, certify
     >>> from abnet.certificates.evidence import observe
     >>> made = certify(observe([0] * 99 + [1], [0] * 100, ("no", "yes")), Terms(source="test set"))
     >>> check_agreement(made)

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abnet.certificates import certify as certificates
+from abnet.certificates import from_evidence
 from abnet.certificates.certificate import Certificate
-from abnet.certificates.certify import Terms
 from abnet.certificates.evidence import observe
+from abnet.certificates.from_evidence import Terms
 from abnet.certificates.grouped_rows import check_groups
 from abnet.certificates.outside import AnyModel, Judged, judge_model
 from abnet.certificates.split import RandomState, bet_keys, drawn_seed, row_hashes, row_order
@@ -130,7 +130,7 @@ def certify_judged(
     0.586
     """
     seen = observe(judged.answers, judged.truth, judged.names, groups=groups, populations=by, keys=bet_keys(order))
-    return certificates.certify(seen, terms)
+    return from_evidence.certify(seen, terms)
 
 
 def confusion_of(judged: Judged, terms: Terms, *, others: bool = True) -> Certificate:
@@ -154,5 +154,5 @@ def confusion_of(judged: Judged, terms: Terms, *, others: bool = True) -> Certif
     """
     seen = observe(judged.answers, judged.truth, judged.names)
     return Certificate(
-        statements=tuple(certificates.rates(seen, terms, others=others)), facts=certificates.facts_of(seen, terms)
+        statements=tuple(from_evidence.rates(seen, terms, others=others)), facts=from_evidence.facts_of(seen, terms)
     )

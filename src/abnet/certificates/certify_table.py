@@ -6,10 +6,10 @@ from typing import Any, Literal
 import numpy as np
 
 from abnet.certificates.certificate import Certificate
-from abnet.certificates.certify import Terms
 from abnet.certificates.certify_model import certify_judged, confusion_of
 from abnet.certificates.decided import about_the_decision
 from abnet.certificates.decision import ARGMAX
+from abnet.certificates.from_evidence import Terms
 from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall
 from abnet.certificates.labelled_table import JudgedTable, judge_model_rows, judge_predictions
 from abnet.certificates.outside import Judged

@@ -6,8 +6,8 @@ import msgspec
 import numpy as np
 
 from abnet.certificates.certificate import Certificate
-from abnet.certificates.certify import Terms
 from abnet.certificates.decision import Decision
+from abnet.certificates.from_evidence import Terms
 from abnet.certificates.outside import Judged
 from abnet.certificates.rule_rates import rates_of_rule, rule_of
 from abnet.certificates.statement import Statement, state

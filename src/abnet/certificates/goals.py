@@ -29,10 +29,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import bdtr, bdtrik
 
 from abnet.bounds.clopper_pearson import binomial_tail
-from abnet.certificates.certify import Terms
 from abnet.certificates.cut_order import first_cut
 from abnet.certificates.decision import ARGMAX, Decision, cut_below, cuts_between, room_of, sureness
 from abnet.certificates.evidence import Evidence, observe
+from abnet.certificates.from_evidence import Terms
 from abnet.certificates.held import Held
 from abnet.certificates.rule_rates import rates_of_rule, rule_of
 from abnet.certificates.statement import Statement, state

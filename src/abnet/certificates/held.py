@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.certificates.certify import Expected
 from abnet.certificates.decision import room_of
+from abnet.certificates.from_evidence import Expected
 from abnet.tables.labels import losses_of, winners
 
 __all__ = ["Held"]

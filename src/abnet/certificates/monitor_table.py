@@ -10,10 +10,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from abnet.certificates.certificate import Certificate
 from abnet.certificates.check_inputs import CheckedInputs
 from abnet.certificates.decision import ARGMAX
 from abnet.certificates.labelled_table import JudgedTable, judge_model_rows
 from abnet.certificates.monitor import Monitor, Quantity
+from abnet.certificates.rule_rates import OF_RULE
 from abnet.certificates.training_rows import refuse_fitted
 from abnet.model.file import load
 from abnet.model.model import Model
@@ -245,10 +247,18 @@ def _certified(model: Model, quantity: Quantity, label: str | None) -> float:
         )
     if quantity != "error":
         return _certified_of_class(model, quantity, label)
+    if model.decision.kind == "cut":
+        bound = _certified_at_threshold(certificate, "error", None)
+        if bound is None:
+            raise UnwatchableError(
+                "the model predicts with a threshold whose error rate its certificate does not bound: set {}, the "
+                "error rate to watch.", given,
+            )  # fmt: skip
+        return bound
     if model.decision != ARGMAX:
         raise UnwatchableError(
-            "the model predicts with a threshold or abstains, but its certified error rate is that of the plain vote "
-            "(the most likely class): set {}, the error rate to watch.", given,
+            "the model abstains, but its certified error rate is that of the plain vote (the most likely class): set "
+            "{}, the error rate to watch.", given,
         )  # fmt: skip
     bound = None if certificate is None else certificate.vote_error_bound
     if bound is None or bound >= 1.0:
@@ -259,10 +269,10 @@ def _certified(model: Model, quantity: Quantity, label: str | None) -> float:
 def _certified_of_class(model: Model, quantity: Quantity, label: str | None) -> float:
     """One minus the certified recall or precision: that of the threshold, or the recall of the plain vote."""
     certificate = model.certificate
-    if certificate is not None and model.decision != ARGMAX:
-        found = certificate.find(quantity, "class", label)
-        if found is not None and found.value is not None:
-            return 1.0 - found.value
+    if model.decision.kind == "cut":
+        rate = _certified_at_threshold(certificate, quantity, label)
+        if rate is not None:
+            return 1.0 - rate
     if certificate is not None and model.decision == ARGMAX and quantity == "recall":
         bounds = {label_text(part.label): part.vote_error_bound for part in certificate.per_class}
         bound = bounds.get(str(label))
@@ -272,3 +282,18 @@ def _certified_of_class(model: Model, quantity: Quantity, label: str | None) -> 
         "the model has no certified {} of class {}: give the {} to watch, such as {}.",
         quantity, label, quantity, Parameter(quantity, 0.9),
     )  # fmt: skip
+
+
+def _certified_at_threshold(certificate: Certificate | None, quantity: Quantity, label: str | None) -> float | None:
+    """The certified rate at the model's own threshold; None if there is none that says anything.
+
+    What the model was fitted for is a statement about the class; what else its threshold reaches is one about the
+    decision.
+    """
+    if certificate is None:
+        return None
+    for of in ("class", OF_RULE):
+        found = certificate.find(quantity, of, label)
+        if found is not None and "threshold" in found.rule and found.value is not None and 0.0 < found.value < 1.0:
+            return found.value
+    return None

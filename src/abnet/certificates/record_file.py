@@ -1,6 +1,7 @@
 """JSON files of certificates and estimates; the file itself records which of the two it contains."""
 
 import os
+import re
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,13 +13,13 @@ __all__ = ["Kind", "kind_of_record", "read_record", "write_record"]
 
 Kind = Literal["certificate", "estimate"]
 
-_VERSION = "version 2"
+_VERSION = 3
 _MOST_BYTES = 2**26
 
 
 def write_record(path: str | os.PathLike[str], kind: Kind, record: dict[str, Any]) -> None:
     """Write a record atomically."""
-    text = msgspec.json.format(msgspec.json.encode({"format": f"abnet {kind}, {_VERSION}", kind: record}))
+    text = msgspec.json.format(msgspec.json.encode({"format": f"abnet {kind}, version {_VERSION}", kind: record}))
     with atomic_path(path) as temporary:
         temporary.write_bytes(text + b"\n")
 
@@ -42,6 +43,18 @@ def read_record(path: str | os.PathLike[str], kind: Kind) -> Any:
         content = msgspec.json.decode(file.read_bytes())
     except (msgspec.DecodeError, RecursionError) as error:
         raise ValueError(f"{path} contains no {kind}: it is not JSON.") from error
-    if not isinstance(content, dict) or content.get("format") != f"abnet {kind}, {_VERSION}":
-        raise ValueError(f"{path} contains no {kind} that this version of abnet can read.")
+    written = str(content.get("format")) if isinstance(content, dict) else ""
+    version = re.fullmatch(rf"abnet {kind}, version (\d{{1,9}})", written)
+    if version is None:
+        raise ValueError(f"{path} contains no {kind}.")
+    found = int(version[1])
+    if found < _VERSION:
+        raise ValueError(
+            f"{path} contains a {kind} of format version {found}, this release reads {_VERSION}; make it again, or "
+            "read it with the abnet that wrote it."
+        )
+    if found > _VERSION:
+        raise ValueError(
+            f"{path} contains a {kind} of format version {found}, this release reads {_VERSION}; install a newer abnet."
+        )
     return content.get(kind)

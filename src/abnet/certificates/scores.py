@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abnet.certificates.certificate import Certificate
-from abnet.certificates.certify import Terms, facts_of
 from abnet.certificates.evidence import observe
+from abnet.certificates.from_evidence import Terms, facts_of
 from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall, meet
 from abnet.certificates.held import Held
 from abnet.certificates.outside import judge_answers

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from html import escape
 
 from abnet.certificates.certificate import Certificate, Facts
-from abnet.certificates.certify import NO_ANSWER
 from abnet.certificates.decision import Decision
+from abnet.certificates.from_evidence import NO_ANSWER
 from abnet.certificates.rule_rates import OF_RULE
 from abnet.certificates.statement import Statement
 from abnet.utils.natural_order import natural_order
@@ -134,7 +134,7 @@ def sentence(statement: Statement, facts: Facts) -> str:
 
     Examples
     --------
-    >>> from abnet.certificates.certify import Terms, certify
+    >>> from abnet.certificates.from_evidence import Terms, certify
     >>> from abnet.certificates.evidence import observe
     >>> made = certify(observe([0] * 99 + [1], [0] * 100, ("no", "yes")), Terms(source="test set"))
     >>> print(sentence(made.statements[0], made.facts))
@@ -401,7 +401,7 @@ def rule_table(certificate: Certificate) -> list[list[str]]:
 
     Examples
     --------
-    >>> from abnet.certificates.certify import Terms, facts_of
+    >>> from abnet.certificates.from_evidence import Terms, facts_of
     >>> from abnet.certificates.evidence import observe
     >>> from abnet.certificates.rule_rates import rates_of_rule
     >>> cut, classes = Decision(kind="cut", threshold=0.3, positive=1), ("well", "ill")

@@ -211,6 +211,7 @@ def _repeats(hashes: Hashes) -> Hashes:
 
 
 _LOOKED_AT = 10_000
+_FEWEST = 20
 _FEW_TABLES = 1 / 300
 
 
@@ -226,8 +227,8 @@ def warn_of_few_rows(hashes: Hashes) -> None:
         Of the training rows, in the keyed order.
     """
     often = np.unique(hashes[:_LOOKED_AT], return_counts=True)[1]
-    # Where most rows occur once, new rows have values that were not seen yet.
-    if 2 * len(often) > often.sum() or log_chance(often) < math.log(_FEW_TABLES):
+    # Where most rows occur once, new rows have values that were not seen yet; a bound from very few rows rarely fails.
+    if often.sum() < max(2 * len(often), _FEWEST) or log_chance(often) < math.log(_FEW_TABLES):
         return
     warnings.warn(
         f"The training rows hold only {number_of(len(often), 'different row')}, labels included. A given seed splits "

@@ -23,11 +23,15 @@ def cache(
     from abnet.utils.cache import cache_folder, clear_cache, show_cache
     from abnet.utils.wording import number_of
 
-    found = clear_cache() if clear else show_cache()
+    contents = clear_cache() if clear else show_cache()
     if json:
-        console.as_json(found.to_dict())
-    elif cache_folder() is None:
+        console.as_json(contents.to_dict())
+        return
+    if cache_folder() is None:
         print("There is no cache: ABNET_CACHE is empty.")
+        return
+    files = f"{number_of(contents.n_files, 'file')}, {console.file_size(contents.size)}"
+    if clear:
+        print(f"{contents.folder}: deleted {files}")
     else:
-        what = f"{number_of(found.n_files, 'file')}, {console.file_size(found.size)}"
-        print(f"{found.folder}: {f'deleted {what}' if clear else what}")
+        print(f"{contents.folder}: {files}")

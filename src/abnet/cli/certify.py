@@ -7,13 +7,13 @@ import typer
 
 from abnet.cli import console, options
 from abnet.cli.console import UsageError, guarded
+from abnet.utils.progress import stage_bars
 
 if TYPE_CHECKING:
     from abnet.certificates.certify_table import CertifiedTable
+    from abnet.certificates.goals import Goal
 
 __all__ = ["certify"]
-
-DEFAULTS = options.defaults("certificates.certify_table:certify_table")
 
 
 Answered = Annotated[
@@ -50,17 +50,21 @@ Save = Annotated[
 Aside = Annotated[
     float,
     typer.Option(
-        metavar="SHARE", rich_help_panel="Certificate",
+        metavar="SHARE",
+        rich_help_panel="Certificate",
         help="Share of the rows, chosen at random, that sets the threshold of a target or of costs.",
     ),
-]  # fmt: skip
+]
 Seed = Annotated[
     int | None,
     typer.Option(
-        min=0, metavar="N", rich_help_panel="Certificate", show_default="a new one each time",
+        min=0,
+        metavar="N",
+        rich_help_panel="Certificate",
+        show_default="a new one each time",
         help="Seed for choosing these rows, and for the order of groups in their bound.",
     ),
-]  # fmt: skip
+]
 
 
 @guarded
@@ -68,26 +72,26 @@ def certify(
     context: typer.Context,
     model: Answered,
     table: HeldOut = None,
-    truth: options.Truth = DEFAULTS["truth"],
+    truth: options.Truth = None,
     prediction: Prediction = None,
     score: Score = None,
-    by: By = DEFAULTS["by"],
-    group: Together = DEFAULTS["group"],
+    by: By = None,
+    group: Together = None,
     confusion: Confusion = False,
-    allow_training_rows: AllowTrainingRows = DEFAULTS["allow_training_rows"],
+    allow_training_rows: AllowTrainingRows = False,
     allow_shift: options.AllowShift = False,
     save: Save = None,
     overwrite: options.Overwrite = False,
     json: options.AsJSON = False,
-    delta: options.Delta = DEFAULTS["delta"],
-    n_candidates: options.NCandidates = DEFAULTS["n_candidates"],
+    delta: options.Delta = 0.05,
+    n_candidates: options.NCandidates = 1,
     target_error: options.TargetError = None,
     target_recall: options.TargetRecall = None,
     target_precision: options.TargetPrecision = None,
     positive_class: options.PositiveClass = None,
     costs: options.Costs = None,
-    aside: Aside = DEFAULTS["aside"],
-    random_state: Seed = DEFAULTS["random_state"],
+    aside: Aside = 0.3,
+    random_state: Seed = None,
 ) -> None:
     """Certify a fitted model on labelled rows that were held out from training.
 
@@ -108,45 +112,60 @@ def certify(
 
     if save is not None:
         check_output(save, "JSON", inputs=(model, table), overwrite=overwrite, option="--save")
-    given = context.params
-    goal = options.goal_of(given)
+    values = context.params
+    goal = options.goal_of(values)
     if confusion and (by or group or goal is not None or allow_training_rows):
         raise UsageError("--confusion counts all rows as independent: leave out --by, --group, targets and costs.")
-    with console.bar("Starting", quiet=json):
-        made = _certified(given, goal)
-    console.say_all(made.notes)
+    with stage_bars("Starting", hidden=json):
+        certified = _certified(values, goal)
+    console.show_notes(certified.notes)
     if save is not None:
-        made.made.save(save)
-    matrix = made.confusion() if confusion else None
+        certified.made.save(save)
+    matrix = certified.confusion() if confusion else None
     if json:
-        more = {} if matrix is None else {"confusion": matrix.to_dict()}
-        console.as_json({**made.to_dict(), "notes": console.said(), **more})
+        record = {**certified.to_dict(), "notes": console.shown_notes()}
+        if matrix is not None:
+            record["confusion"] = matrix.to_dict()
+        console.as_json(record)
         return
-    told = made.describe().split("\n\n")
+    sections = certified.describe().split("\n\n")
     if matrix is not None:
-        told += [part for part in matrix.describe().split("\n\n") if part not in told]  # they assume the same
-    print("\n\n".join(told))
+        # The two texts end with the same assumptions, which are printed once.
+        sections += [section for section in matrix.describe().split("\n\n") if section not in sections]
+    print("\n\n".join(sections))
     if save is not None:
-        print(f"\n{made.kind.capitalize()} written to {save}.")
+        print(f"\n{certified.kind.capitalize()} written to {save}.")
 
 
 SHARED = ("by", "group", "aside", "random_state", "delta", "n_candidates")
+"""Options of a certificate, whether an abnet model or another one made the predictions."""
 
 
-def _certified(given: dict[str, Any], goal: Any) -> "CertifiedTable":
+def _certified(values: dict[str, Any], goal: "Goal | None") -> "CertifiedTable":
+    """The certificate of a model file, or of the predictions in a table."""
     from abnet.certificates.certify_table import certify_predictions, certify_table
 
-    shared = {"goal": goal, **{name: given[name] for name in SHARED}}
-    if given["prediction"] is None and given["score"] is None:
-        if given["table"] is None:
+    shared = {name: values[name] for name in SHARED}
+    if values["prediction"] is None and values["score"] is None:
+        if values["table"] is None:
             raise UsageError("name a model and a table; for a table with predictions, add --truth and --prediction.")
         return certify_table(
-            given["model"], given["table"], truth=given["truth"], allow_training_rows=given["allow_training_rows"],
-            allow_shift=given["allow_shift"], **shared,
-        )  # fmt: skip
-    if given["table"] is not None or given["truth"] is None or given["allow_training_rows"]:
+            values["model"],
+            values["table"],
+            truth=values["truth"],
+            allow_training_rows=values["allow_training_rows"],
+            allow_shift=values["allow_shift"],
+            goal=goal,
+            **shared,
+        )
+    if values["table"] is not None or values["truth"] is None or values["allow_training_rows"]:
         raise UsageError("--prediction and --score go with one table and --truth: abnet certify TABLE --truth COLUMN.")
     return certify_predictions(
-        given["model"], truth=given["truth"], prediction=given["prediction"], score=given["score"],
-        positive_class=given["positive_class"], **shared,
-    )  # fmt: skip
+        values["model"],
+        truth=values["truth"],
+        prediction=values["prediction"],
+        score=values["score"],
+        positive_class=values["positive_class"],
+        goal=goal,
+        **shared,
+    )

@@ -7,12 +7,9 @@ import typer
 
 from abnet.cli import console, options
 from abnet.cli.console import guarded
+from abnet.utils.progress import stage_bars
 
 __all__ = ["compare"]
-
-DEFAULTS = options.defaults("estimators.compare:compare")
-CLASSIFIER = options.defaults("estimators.certified:CertifiedClassifier")
-PREPARATION = options.defaults("tables.preparation.transformers:TablePreparation.__init__")
 
 
 @guarded
@@ -22,14 +19,14 @@ def compare(
     target: options.Target,
     test_fraction: Annotated[
         float, typer.Option(metavar="SHARE", help="Share of the rows to keep as a test set.")
-    ] = DEFAULTS["test_fraction"],
+    ] = 0.2,
     drop: options.Drop = None,
     use: options.Use = None,
     numeric: options.Numeric = None,
     categorical: options.Categorical = None,
     dates: options.DateColumn = None,
-    missing_label: options.MissingLabel = DEFAULTS["missing_label"],
-    bins: options.Bins = DEFAULTS["bins"],
+    missing_label: options.MissingLabel = "drop",
+    bins: options.Bins = None,
     notes: options.Notes = "main",
     group: options.GroupColumn = None,
     save: Annotated[
@@ -42,13 +39,13 @@ def compare(
     ] = None,
     quiet: options.Quiet = False,
     json: options.AsJSON = False,
-    decimal: options.Decimal = PREPARATION["decimal"],
-    max_categories: options.MaxCategories = PREPARATION["max_categories"],
-    hidden_layer_sizes: options.HiddenLayerSizes = CLASSIFIER["hidden_layer_sizes"],
-    learn_fraction: options.LearnFraction = CLASSIFIER["learn_fraction"],
-    delta: options.Delta = CLASSIFIER["delta"],
-    max_iter: options.MaxIter = CLASSIFIER["max_iter"],
-    random_state: options.RandomState = CLASSIFIER["random_state"],
+    decimal: options.Decimal = "auto",
+    max_categories: options.MaxCategories = 200,
+    hidden_layer_sizes: options.HiddenLayerSizes = "auto",
+    learn_fraction: options.LearnFraction = "auto",
+    delta: options.Delta = 0.05,
+    max_iter: options.MaxIter = 100,
+    random_state: options.RandomState = None,
 ) -> None:
     """Compare the model of `abnet fit` with forest, boosting and logistic regression.
 
@@ -65,20 +62,26 @@ def compare(
 
     if save is not None:
         check_output(save, "JSON", inputs=[table], option="--save")
-    with console.bar("Starting", quiet=quiet):
+    with stage_bars("Starting", hidden=quiet):
         from abnet.estimators.compare import compare as contest
 
         made = contest(
-            table, target, estimator=options.classifier(context.params), drop=drop or [], group=group,
-            test_fraction=test_fraction, choose=save is not None,
-            missing_label=missing_label, bins=options.bins_of(bins),
-        )  # fmt: skip
-    console.say_all(made.notes, every=notes == "all")
+            table,
+            target,
+            estimator=options.classifier(context.params),
+            drop=drop or [],
+            group=group,
+            test_fraction=test_fraction,
+            choose=save is not None,
+            missing_label=missing_label,
+            bins=options.bins_of(bins),
+        )
+    console.show_notes(made.notes, every=notes == "all")
     winner = made.winner
     if save is not None and winner is not None and winner.certificate is not None:
         winner.certificate.save(save)
     if json:
-        console.as_json({**made.to_dict(), "notes": console.said(), "note_data": console.note_data()})
+        console.as_json({**made.to_dict(), "notes": console.shown_notes(), "note_data": console.note_records()})
         return
     from abnet.cli.contenders import show_contenders
     from abnet.utils.wording import confidence, number_of, percent
@@ -86,7 +89,7 @@ def compare(
     trained, tested = number_of(made.n_learn, "row"), number_of(made.n_test, "row")
     print(f"Trained and certified on {trained}, tested on {tested}; confidence {confidence(made.delta)}.")
     print(f"Majority-class error on the test rows: {percent(made.base_rate)}. Threads: {made.threads}.\n")
-    show_contenders(made.contenders, counted=made.n_candidates > 1)
+    show_contenders(made.contenders, choice_covered=made.n_candidates > 1)
     if save is not None and winner is not None:
         print(f"\nCertificate of {winner.name} (chosen among {made.n_candidates}) written to {save}.")
         console.paragraph(

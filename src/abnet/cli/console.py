@@ -28,29 +28,31 @@ from abnet.utils.wording import aligned, page, paragraphs
 __all__ = [
     "UsageError",
     "as_json",
-    "bar",
+    "as_option",
     "data_stream",
     "file_size",
     "guarded",
     "indented",
     "install_handler",
-    "as_option",
+    "message",
     "note",
-    "note_data",
+    "note_records",
     "paragraph",
     "plain_streams",
     "replaced",
     "rows",
-    "said",
-    "say",
-    "say_all",
+    "show_notes",
+    "shown_notes",
     "when_interrupted",
     "width",
 ]
 
 
-FAILED, MISUSED, INTERRUPTED, UNREAD = 1, 2, 130, 141
-"""Exit codes; the last is that of programs which write to a pipe that nobody reads any more (128 + SIGPIPE)."""
+# Exit codes
+FAILED = 1
+WRONG_USAGE = 2
+INTERRUPTED = 128 + signal.SIGINT
+BROKEN_PIPE = 141  # 128 + SIGPIPE, a signal that Windows does not have
 
 
 class UsageError(ValueError):
@@ -64,12 +66,12 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
     user and print no traceback; ``ABNET_TRACEBACK=1`` shows it anyway. Anything else is a bug, and its traceback is
     printed for the bug report. Parameter names in messages of the library are replaced by option names.
     """
-    known = frozenset(signature(command).parameters)
+    options = frozenset(signature(command).parameters)
 
     @wraps(command)
-    def run(*args: Any, **options: Any) -> None:
-        with _exits(known), _noted_warnings(known), _begun(), page(width(most=100)):
-            command(*args, **options)
+    def run(*args: Any, **values: Any) -> None:
+        with _exit_codes(options), _warnings_as_notes(options), _begun(), page(width(most=100)):
+            command(*args, **values)
             sys.stdout.flush()
 
     return run
@@ -78,35 +80,38 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
 @contextmanager
 def _begun() -> Iterator[None]:
     """Mark that a command has begun: from now on it sets the message for Ctrl-C itself."""
-    _LAST_WORDS.append("interrupted.")
+    _INTERRUPT_MESSAGES.append("interrupted.")
     try:
         yield
     finally:
-        _LAST_WORDS.pop()
+        _INTERRUPT_MESSAGES.pop()
 
 
 @contextmanager
-def _exits(options: frozenset[str]) -> Iterator[None]:
+def _exit_codes(options: frozenset[str]) -> Iterator[None]:
+    """Turn errors into a message and an exit code; `options` are the parameters of the command."""
     try:
         yield
     except KeyboardInterrupt:
-        note("interrupted.")
+        message("interrupted.")
         raise SystemExit(INTERRUPTED) from None
     except BrokenPipeError:
         # The reader closed the pipe (as in `abnet predict … | head`); Python must not complain when it closes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(UNREAD) from None
+        raise SystemExit(BROKEN_PIPE) from None
     except (ValueError, OSError, ImportError, MemoryError) as error:
         if os.environ.get("ABNET_TRACEBACK") == "1":
             raise
-        note(f"error: {_one_line(error, options)}")
-        raise SystemExit(MISUSED if isinstance(error, UsageError | ParameterError) else FAILED) from None
+        message(f"error: {_error_text(error, options)}")
+        if isinstance(error, UsageError | ParameterError):
+            raise SystemExit(WRONG_USAGE) from None
+        raise SystemExit(FAILED) from None
 
 
 @contextmanager
-def _noted_warnings(options: frozenset[str]) -> Iterator[None]:
+def _warnings_as_notes(options: frozenset[str]) -> Iterator[None]:
     """Print warnings as notes, each once; deprecation warnings of libraries are hidden."""
-    _SAID.clear()
+    _SHOWN.clear()
     _PENDING.clear()
     _RECORDS.clear()
     with warnings.catch_warnings():
@@ -114,49 +119,53 @@ def _noted_warnings(options: frozenset[str]) -> Iterator[None]:
         for kind in (UserWarning, RuntimeWarning):
             warnings.simplefilter("once", kind)
         warnings.filterwarnings("ignore", module=r"(sklearn|scipy|numpy|joblib|jax|polars)\b")
-        warnings.showwarning = lambda message, *_, **__: _heard(message, options)
+        warnings.showwarning = lambda warning, *_, **__: _show_warning(warning, options)
         try:
             yield
         finally:
-            say_all(())
+            show_notes(())
 
 
-_SAID: list[str] = []
+_SHOWN: list[str] = []
+"""Notes of the running command, in order."""
 _PENDING: list[Any] = []
-"""Notes of the library that come up before a command says its own."""
+"""Notes of the library that come up before a command shows its own."""
 _RECORDS: list[dict[str, Any]] = []
+"""Notes on tables of the running command, as data."""
 
 
-def _heard(message: Any, options: frozenset[str]) -> None:
-    """Handle a warning: notes on tables are kept for `say_all`, which groups them."""
-    if hasattr(message, "notes"):
-        _PENDING.extend(message.notes)
+def _show_warning(warning: Any, options: frozenset[str]) -> None:
+    """Print a warning as a note; notes on tables are kept for `show_notes`, which groups them."""
+    if hasattr(warning, "notes"):
+        _PENDING.extend(warning.notes)
+    elif isinstance(warning, NamesParameters):
+        note(_with_options(warning, options))
     else:
-        say(_worded(message, options) if isinstance(message, NamesParameters) else message)
+        note(warning)
 
 
-def say(text: Any) -> None:
-    """Print a note on stderr, once; `said` returns it for ``--json``."""
-    line = _folded(text)
-    if line not in _SAID:  # Python's own "once" begins anew wherever warnings are caught
-        _SAID.append(line)
-        note(f"note: {line}")
+def note(text: Any) -> None:
+    """Print a note on stderr, once; `shown_notes` returns it for ``--json``."""
+    line = _on_one_line(text)
+    if line not in _SHOWN:  # Python's own "once" begins anew wherever warnings are caught
+        _SHOWN.append(line)
+        message(f"note: {line}")
 
 
-def say_all(notes: Iterable[Any], *, every: bool = False) -> None:
+def show_notes(notes: Iterable[Any], *, every: bool = False) -> None:
     """Print several notes; notes on tables are grouped, the most important first, unless `every`."""
-    found = [*_PENDING, *notes]
+    all_notes = [*_PENDING, *notes]
     _PENDING.clear()
-    about = [item for item in found if hasattr(item, "severity")]
-    if about:
+    on_tables = [item for item in all_notes if hasattr(item, "severity")]
+    others = [item for item in all_notes if not hasattr(item, "severity")]
+    if on_tables:
         from abnet.tables.notes import note_lines, note_records
 
-        for line in note_lines(about, every=every, spell=as_option):
-            say(line)
-        _RECORDS.extend(note_records(about, as_option))
-    for item in found:
-        if not hasattr(item, "severity"):
-            say(item)
+        for line in note_lines(on_tables, every=every, spell=as_option):
+            note(line)
+        _RECORDS.extend(note_records(on_tables, as_option))
+    for text in others:
+        note(text)
 
 
 def as_option(parameter: Parameter) -> str:
@@ -173,41 +182,44 @@ def as_option(parameter: Parameter) -> str:
     return f"--{name} {shlex.quote(str(parameter.value))}"
 
 
-def note_data() -> list[dict[str, Any]]:
+def note_records() -> list[dict[str, Any]]:
     """The notes on tables of the running command as data: code, columns, rows, severity, example and text."""
     return list(_RECORDS)
 
 
-def said() -> list[str]:
+def shown_notes() -> list[str]:
     """The notes of the running command, in order."""
-    return list(_SAID)
+    return list(_SHOWN)
 
 
-def note(text: str) -> None:
+def message(text: str) -> None:
     """Print a message on stderr: one line, or wrapped to the width of a terminal."""
     if sys.stderr.isatty():
         text = textwrap.fill(text, width(), subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
     print(text, file=sys.stderr, flush=True)
 
 
-def _one_line(error: BaseException, options: frozenset[str]) -> str:
+def _error_text(error: BaseException, options: frozenset[str]) -> str:
+    """An error on one line."""
     if isinstance(error, MemoryError):
         return "not enough memory; use fewer rows or narrower layers."
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        return f"{error.filename}: {error.strerror}"
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)
+        return str(error.strerror)
     if isinstance(error, NamesParameters):
-        return _folded(_worded(error, options))
-    return _folded(error) or type(error).__name__
+        return _on_one_line(_with_options(error, options))
+    return _on_one_line(error) or type(error).__name__
 
 
-def _worded(message: NamesParameters, options: frozenset[str]) -> str:
-    """A message whose parameters are spelled as options."""
+def _with_options(error: NamesParameters, options: frozenset[str]) -> str:
+    """The text of an error or a warning, with its parameters spelled as options."""
     from abnet.cli.options import spelled
 
-    return message.worded(lambda parameter: spelled(parameter, options))
+    return error.worded(lambda parameter: spelled(parameter, options))
 
 
-def _folded(text: Any) -> str:
+def _on_one_line(text: Any) -> str:
     return " ".join(str(text).split())
 
 
@@ -217,36 +229,40 @@ def _folded(text: Any) -> str:
 def install_handler() -> None:
     """Install the Ctrl-C handler, unless the signal is ignored, as in a background job."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _end)
+        signal.signal(signal.SIGINT, _end_process)
 
 
-_LAST_WORDS = ["interrupted; nothing was written."]
-"""The message for Ctrl-C; initially, no command has begun."""
+_INTERRUPT_MESSAGES = ["interrupted; nothing was written."]
+"""The last one is printed on Ctrl-C; initially, no command has begun."""
 
 
 @contextmanager
 def when_interrupted(line: str) -> Iterator[None]:
     """Set the message for Ctrl-C during a block."""
-    _LAST_WORDS.append(line)
+    _INTERRUPT_MESSAGES.append(line)
     try:
         yield
     except KeyboardInterrupt:
-        note(line)
+        message(line)
         raise SystemExit(INTERRUPTED) from None
     finally:
-        _LAST_WORDS.pop()
+        _INTERRUPT_MESSAGES.pop()
 
 
-def _end(number: int, frame: FrameType | None) -> None:
+def _end_process(number: int, frame: FrameType | None) -> None:
     """Remove unfinished files, print one line and end the process, whatever it is doing.
 
     No exception is raised: while JAX's compiled parts are loaded, it would abort the process; during JAX's garbage
     collection it would be lost; and training would catch it and keep its best network so far, which is not wanted here.
     """
     discard_unfinished()
-    shown = b"\x1b[?25h\r\n" if sys.stderr is not None and sys.stderr.isatty() else b""  # bars hide the cursor
-    os.write(2, shown + _LAST_WORDS[-1].encode("ascii", "replace") + b"\n")
+    if sys.stderr is not None and sys.stderr.isatty():
+        os.write(2, _SHOW_CURSOR + b"\r\n")  # progress bars hide the cursor
+    os.write(2, _INTERRUPT_MESSAGES[-1].encode("ascii", "replace") + b"\n")
     os._exit(INTERRUPTED)
+
+
+_SHOW_CURSOR = b"\x1b[?25h"
 
 
 # Encodings
@@ -268,10 +284,29 @@ def data_stream() -> TextIO:
 
 
 _PLAIN = {
-    "×": "x", "…": "...", "±": "+/-", "–": "-", "—": "-", "“": '"', "”": '"', "‘": "'", "’": "'", "≤": "<=",
-    "≥": ">=", "δ": "delta", "ε": "epsilon", "ℓ": "l", "·": "*", "−": "-", "│": "|", "─": "-", "━": "-", "╸": "-",
-    "╺": "-", "•": "*",
-}  # fmt: skip
+    "×": "x",
+    "…": "...",
+    "±": "+/-",
+    "–": "-",
+    "—": "-",
+    "“": '"',
+    "”": '"',
+    "‘": "'",
+    "’": "'",
+    "≤": "<=",
+    "≥": ">=",
+    "δ": "delta",
+    "ε": "epsilon",
+    "ℓ": "l",
+    "·": "*",
+    "−": "-",
+    "│": "|",
+    "─": "-",
+    "━": "-",
+    "╸": "-",
+    "╺": "-",
+    "•": "*",
+}
 
 
 def _plain_character(error: UnicodeError) -> tuple[str, int]:
@@ -285,8 +320,11 @@ def _plain_character(error: UnicodeError) -> tuple[str, int]:
     """
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    found = error.object[error.start : error.end]
-    return "".join(_PLAIN.get(c, c.encode("ascii", "backslashreplace").decode()) for c in found), error.end
+    replacements = []
+    for character in error.object[error.start : error.end]:
+        escaped = character.encode("ascii", "backslashreplace").decode()
+        replacements.append(_PLAIN.get(character, escaped))
+    return "".join(replacements), error.end
 
 
 # Results
@@ -294,8 +332,10 @@ def _plain_character(error: UnicodeError) -> tuple[str, int]:
 
 def width(*, least: int = 40, most: int | None = None) -> int:
     """Columns of the terminal; 80 where there is none."""
-    found = max(shutil.get_terminal_size((80, 24)).columns, least)
-    return found if most is None else min(found, most)
+    columns = max(shutil.get_terminal_size((80, 24)).columns, least)
+    if most is None:
+        return columns
+    return min(columns, most)
 
 
 def as_json(record: dict[str, Any]) -> None:
@@ -305,7 +345,9 @@ def as_json(record: dict[str, Any]) -> None:
 
 def _plain(value: Any) -> Any:
     """NumPy numbers and paths as plain values."""
-    return value.item() if hasattr(value, "item") else str(value)
+    if hasattr(value, "item"):
+        return value.item()
+    return str(value)
 
 
 def paragraph(text: str, *, end: str = "\n\n") -> None:
@@ -340,68 +382,32 @@ def file_size(size: int) -> str:
     """
     if size < 1000:
         return f"{size} bytes"
-    return f"{size / 1e3:.1f} kB" if size < 999_950 else f"{size / 1e6:,.1f} MB"
+    if size < 999_950:  # 999.95 kB and more would be rounded to 1000.0 kB
+        return f"{size / 1e3:.1f} kB"
+    return f"{size / 1e6:,.1f} MB"
 
 
 def replaced(older: bool) -> str:
     """What to add about a file that was there before."""
-    return ", replacing an older file" if older else ""
-
-
-@contextmanager
-def bar(description: str, *, quiet: bool = False) -> Iterator[Callable[[float], None] | None]:
-    """A progress bar on stderr, or None if stderr is not a terminal.
-
-    Each stage that is reported with `abnet.utils.progress.tell` has its own bar. If the returned function is called
-    with the fraction of the whole that is done, there is one bar, named after the current stage. A bar is full when its
-    stage, or the block, has ended.
-    """
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
-
-    from abnet.utils.progress import watched
-
-    columns = (TextColumn("{task.description}"), BarColumn(bar_width=30), TaskProgressColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        bars = _Bars(progress, description)
-        with watched(bars.stage):
-            yield bars.whole
-        bars.finish()
-
-
-class _Bars:
-    """One bar for each stage, or one for all where the share of the whole is known."""
-
-    def __init__(self, progress: Any, description: str) -> None:
-        self._progress, self._name, self._of_whole = progress, description, False
-        self._task = progress.add_task(description, total=None)
-
-    def whole(self, share: float) -> None:
-        """The share of the whole that is done."""
-        self._of_whole = True
-        self._progress.update(self._task, completed=share, total=1.0)
-
-    def stage(self, name: str, share: float | None) -> None:
-        """The stage at work, and the share of it that is done."""
-        if name != self._name and not self._of_whole:
-            self.finish()
-            self._task = self._progress.add_task(name, total=None)
-        self._name = name
-        if self._of_whole:
-            self._progress.update(self._task, description=name)
-        elif share is not None:
-            self._progress.update(self._task, completed=share, total=1.0)
-
-    def finish(self) -> None:
-        """Fill the bar at work."""
-        self._progress.update(self._task, completed=1.0, total=1.0)
+    if older:
+        return ", replacing an older file"
+    return ""
 
 
 def indented(text: str, *, name: str = "", indent: int = 13) -> None:
     """A line of facts, filled: the name, if any, stands to the left of it."""
-    room = width(most=100)
-    start, rest = (f"{name}".ljust(indent), " " * indent) if name else ("  ", "    ")
-    print(textwrap.fill(f"{start}{text}", room, subsequent_indent=rest, break_on_hyphens=False, break_long_words=False))
+    if name:
+        first_line = name.ljust(indent)
+        other_lines = " " * indent
+    else:
+        first_line = "  "
+        other_lines = "    "
+    print(
+        textwrap.fill(
+            f"{first_line}{text}",
+            width(most=100),
+            subsequent_indent=other_lines,
+            break_on_hyphens=False,
+            break_long_words=False,
+        )
+    )

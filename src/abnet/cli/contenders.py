@@ -10,83 +10,131 @@ if TYPE_CHECKING:
 __all__ = ["show_contenders"]
 
 HEADER = [
-    "model", "error (upper bound)", "test error", "balanced", "AUC", "log loss", "ECE", "size", "time", "compilation",
+    "model",
+    "error (upper bound)",
+    "test error",
+    "balanced",
+    "AUC",
+    "log loss",
+    "ECE",
+    "size",
+    "time",
+    "compilation",
     "bound",
-]  # fmt: skip
+]
 """From what a reader needs most to what a narrow terminal leaves out first."""
 
 
-def show_contenders(contenders: "tuple[Contender, ...]", *, counted: bool = False, saved_by: str = "--save") -> None:
+def show_contenders(
+    contenders: "tuple[Contender, ...]", *, choice_covered: bool = False, saved_by: str = "--save"
+) -> None:
     """Print one line per contender, then remarks about them.
 
-    `counted`: the bounds account for the choice; if not, `saved_by` is what makes them do so.
+    Parameters
+    ----------
+    contenders : tuple of Contender
+    choice_covered : bool
+        Whether the bounds account for the choice among the models.
+    saved_by : str
+        If not, the option that makes them do so.
     """
     from abnet.utils.wording import page, paragraphs
 
     console.rows(HEADER, [_cells(contender) for contender in contenders], least=3)
     print()
-    said = (
-        *(contender.note for contender in contenders),
-        _winners(contenders, counted, saved_by),
-        _surprises(contenders),
-    )
+    notes = [contender.note for contender in contenders]
     with page(console.width(most=100)):
-        print(paragraphs(*said))
+        print(paragraphs(*notes, _winners(contenders, choice_covered, saved_by), _errors_above_bounds(contenders)))
 
 
 def _cells(contender: "Contender") -> list[str]:
+    """The cells of one contender, in the order of `HEADER`."""
     from abnet.utils.wording import percent, percent_up
 
-    error, seconds = contender.test_error, contender.seconds
-    return [
-        f"{contender.name} (abnet fit)" if contender.is_fit else contender.name,
-        "-" if contender.bound is None else percent_up(contender.bound),
-        "-" if error is None else percent(error),
-        "-" if contender.balanced_error is None else percent(contender.balanced_error),
-        *("-" if value is None else f"{value:.3f}" for value in (contender.auc, contender.log_loss)),
-        "-" if contender.calibration_error is None else f"{contender.calibration_error:.3f}",
-        "-" if contender.size is None else console.file_size(contender.size),
-        "-" if seconds is None else f"{seconds:.1f} s",
-        f"{contender.compile_seconds:.1f} s" if contender.compile_seconds else "-",
-        contender.method or "-",
+    name = contender.name
+    if contender.is_fit:
+        name += " (abnet fit)"
+    cells = [
+        None if contender.bound is None else percent_up(contender.bound),
+        None if contender.test_error is None else percent(contender.test_error),
+        None if contender.balanced_error is None else percent(contender.balanced_error),
+        _three_digits(contender.auc),
+        _three_digits(contender.log_loss),
+        _three_digits(contender.calibration_error),
+        None if contender.size is None else console.file_size(contender.size),
+        _seconds(contender.seconds),
+        _seconds(contender.compile_seconds or None),
+        contender.method,
     ]
+    return [name, *(cell or "-" for cell in cells)]
 
 
-def _winners(contenders: "tuple[Contender, ...]", counted: bool, saved_by: str) -> str:
-    tightest = _least({contender.name: contender.bound for contender in contenders})
-    fewest = _least({contender.name: contender.test_error for contender in contenders})
-    found, n = f"Lowest bound: {tightest}. Fewest test errors: {fewest}.", len(contenders)
-    if counted:
-        return f"{found} Every bound accounts for the choice among all {n} models."
+def _three_digits(value: float | None) -> str | None:
+    if value is None:
+        return None
+    return f"{value:.3f}"
+
+
+def _seconds(value: float | None) -> str | None:
+    if value is None:
+        return None
+    return f"{value:.1f} s"
+
+
+def _winners(contenders: "tuple[Contender, ...]", choice_covered: bool, saved_by: str) -> str:
+    """The models with the lowest bound and the fewest test errors, and whether one may choose by the bounds."""
+    tightest = _names_of_least({contender.name: contender.bound for contender in contenders})
+    fewest = _names_of_least({contender.name: contender.test_error for contender in contenders})
+    winners = f"Lowest bound: {tightest}. Fewest test errors: {fewest}."
+    if choice_covered:
+        return f"{winners} Every bound accounts for the choice among all {len(contenders)} models."
     return (
-        f"{found} Each bound holds by itself. To choose one of the {n} models by its bound, use "
+        f"{winners} Each bound holds by itself. To choose one of the {len(contenders)} models by its bound, use "
         f"{saved_by}, which corrects for that choice."
     )
 
 
-def _least(values: dict[str, float | None]) -> str:
+def _names_of_least(values: dict[str, float | None]) -> str:
     """Names with the smallest value; a tie is reported.
 
     Examples
     --------
-    >>> _least({"a": 0.1, "b": None, "c": 0.1, "d": 0.2})
+    >>> _names_of_least({"a": 0.1, "b": None, "c": 0.1, "d": 0.2})
     'a tie between a and c'
     """
-    known = {name: value for name, value in values.items() if value is not None}
-    least = [name for name, value in known.items() if value == min(known.values())]
-    return f"{'a tie between ' * (len(least) > 1)}{_and(least)}" or "none"
+    numbers = {name: value for name, value in values.items() if value is not None}
+    if not numbers:
+        return "none"
+    smallest = min(numbers.values())
+    names = [name for name, value in numbers.items() if value == smallest]
+    if len(names) == 1:
+        return names[0]
+    return f"a tie between {_listed(names)}"
 
 
-def _and(names: list[str]) -> str:
-    return " and ".join([*([", ".join(names[:-1])] * (len(names) > 1)), *names[-1:]])
+def _listed(names: list[str]) -> str:
+    """Names in a sentence.
+
+    Examples
+    --------
+    >>> _listed(["a"]), _listed(["a", "b"]), _listed(["a", "b", "c"])
+    ('a', 'a and b', 'a, b and c')
+    """
+    if len(names) == 1:
+        return names[0]
+    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _surprises(contenders: "tuple[Contender, ...]") -> str:
+def _errors_above_bounds(contenders: "tuple[Contender, ...]") -> str:
     """A remark about test errors above the certificate, which occur by chance on few test rows."""
-    above = [c for c in contenders if c.bound is not None and c.test_error is not None and c.test_error > c.bound]
+    above = [
+        contender
+        for contender in contenders
+        if contender.bound is not None and contender.test_error is not None and contender.test_error > contender.bound
+    ]
     if not above:
         return ""
-    names = _and([contender.name for contender in above])
+    names = _listed([contender.name for contender in above])
     return (
         f"A test error above its bound ({names}) does not disprove the bound: the error on {above[0].n_test:,} test "
         "rows is itself uncertain. A bound may also be false, with probability at most delta."

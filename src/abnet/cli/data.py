@@ -47,9 +47,11 @@ def data(
         check_output(output, "CSV", overwrite=overwrite)
     from abnet.paper.demo import write_dataset
 
-    made = write_dataset(name, output, data_dir=data_dir, download=download)
-    summary = f"{name}: {made.n_rows:,} rows, {made.n_columns} columns, label {' or '.join(made.classes)}"
+    written = write_dataset(name, output, data_dir=data_dir, download=download)
+    summary = f"{name}: {written.n_rows:,} rows, {written.n_columns} columns, label {' or '.join(written.classes)}"
     if json:
-        console.as_json({**made.to_dict(), "summary": summary})
-    else:
-        print(summary + (f", written to {output}" if output else ""))
+        console.as_json({**written.to_dict(), "summary": summary})
+        return
+    if output is not None:
+        summary += f", written to {output}"
+    print(summary)

@@ -7,10 +7,9 @@ import typer
 
 from abnet.cli import console, options
 from abnet.cli.console import guarded
+from abnet.utils.progress import stage_bars
 
 __all__ = ["demo"]
-
-DEFAULTS = options.defaults("estimators.certified:CertifiedClassifier")
 
 
 @guarded
@@ -21,10 +20,10 @@ def demo(
     ] = Path("demo"),
     quiet: options.Quiet = False,
     json: options.AsJSON = False,
-    hidden_layer_sizes: options.HiddenLayerSizes = DEFAULTS["hidden_layer_sizes"],
-    delta: options.Delta = DEFAULTS["delta"],
-    max_iter: options.MaxIter = DEFAULTS["max_iter"],
-    random_state: options.RandomState = DEFAULTS["random_state"],
+    hidden_layer_sizes: options.HiddenLayerSizes = "auto",
+    delta: options.Delta = 0.05,
+    max_iter: options.MaxIter = 100,
+    random_state: options.RandomState = None,
 ) -> None:
     """Run the whole workflow on built-in data: handwritten digits, 0-4 against 5-9.
 
@@ -38,7 +37,7 @@ def demo(
     from abnet.cli.contenders import show_contenders
     from abnet.paper.demo import demo as show
 
-    with console.bar("Starting", quiet=quiet):
+    with stage_bars("Starting", hidden=quiet):
         made = show(output_dir, estimator=options.classifier(context.params))
     if json:
         console.as_json(made.to_dict())

@@ -1,4 +1,4 @@
-"""`abnet explain`."""
+"""`abnet explain`: what moves the answers of a model."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,10 +7,9 @@ import typer
 
 from abnet.cli import console, options
 from abnet.cli.console import UsageError, guarded
+from abnet.utils.progress import stage_bars
 
 __all__ = ["explain"]
-
-DEFAULTS = options.defaults("explanation.explain_table:explain_table")
 
 
 @guarded
@@ -20,30 +19,29 @@ def explain(
     row: Annotated[
         list[int] | None, typer.Option(metavar="N", help="Row to explain; rows count from 1. Repeatable.")
     ] = None,
-    rows: Annotated[
-        str | None, typer.Option(metavar="RANGES", help="Rows to explain, e.g. 1-5,9, or 'all'.")
-    ] = DEFAULTS["rows"],
+    rows: Annotated[str | None, typer.Option(metavar="RANGES", help="Rows to explain, e.g. 1-5,9, or 'all'.")] = None,
     background: Annotated[
         Path | None,
         typer.Option(
-            metavar="TABLE", readable=False,
+            metavar="TABLE",
+            readable=False,
             help="Typical rows to compare with; by default training rows that the model keeps.",
         ),
-    ] = DEFAULTS["background"],
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
             "--output", "-o", metavar="FILE", help="CSV file for the contributions of the chosen rows, or of all rows."
         ),
-    ] = DEFAULTS["output"],
+    ] = None,
     plots: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Folder for figures (PNG and SVG); created if missing.")
-    ] = DEFAULTS["plots"],
+    ] = None,
     overwrite: options.Overwrite = False,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Seed of the sampling.")] = DEFAULTS["seed"],
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Seed of the sampling.")] = 0,
     quiet: options.Quiet = False,
     json: options.AsJSON = False,
-) -> None:  # fmt: skip
+) -> None:
     """Explain what a model says about single rows, or about a table as a whole.
 
     For a row: which columns moved its score, and by how much (Shapley values,
@@ -63,16 +61,22 @@ def explain(
         raise UsageError("give --row or --rows, not both.")
     if output is not None:
         check_output(output, "CSV", inputs=(model, table, background), overwrite=overwrite)
-    with console.bar("Starting", quiet=quiet) as progress:
+    with stage_bars("Starting", hidden=quiet) as progress:
         from abnet.explanation.explain_table import explain_table
 
         made = explain_table(
-            model, table, rows=row or rows, background=background, output=output, plots=plots, seed=seed,
+            model,
+            table,
+            rows=row or rows,
+            background=background,
+            output=output,
+            plots=plots,
+            seed=seed,
             progress=progress,
-        )  # fmt: skip
-    console.say_all(made.notes)
+        )
+    console.show_notes(made.notes)
     if json:
-        console.as_json({**made.to_dict(), "notes": console.said()})
+        console.as_json({**made.to_dict(), "notes": console.shown_notes()})
         return
     if made.whole is not None or output is None:
         print(made.describe())

@@ -10,8 +10,6 @@ from abnet.cli.console import guarded
 
 __all__ = ["export"]
 
-DEFAULTS = options.defaults("export.export_model:export_model")
-
 
 @guarded
 def export(
@@ -25,20 +23,19 @@ def export(
     ] = None,
     prefix: Annotated[
         str, typer.Option(metavar="NAME", help="C: prefix of all names; two models in one program need two.")
-    ] = DEFAULTS["prefix"],
+    ] = "abnet",
     example: Annotated[
         bool, options.flag("--example", "C: also write a main program that reads plain CSV (numbers, YYYY-MM-DD).")
-    ] = DEFAULTS["example"],
-    single: Annotated[bool, options.flag("--float", "C: compute in float, for processors without doubles.")] = DEFAULTS[
-        "single"
-    ],
+    ] = False,
+    single: Annotated[bool, options.flag("--float", "C: compute in float, for processors without doubles.")] = False,
     overwrite: options.Overwrite = False,
     json: options.AsJSON = False,
 ) -> None:
     """Write a model for other programs, with its preparation, labels and certificate.
 
     The export gives the same labels as `abnet predict`. Models with columns of
-    hashed text cannot be exported. ONNX needs an extra: pip install 'abnet[onnx]'.
+    hashed text cannot be exported, and models with columns of words only to ONNX.
+    ONNX needs an extra: pip install 'abnet[onnx]'.
 
     abnet export model.abnet --to c --output model.c
     abnet export skin.abnet --to c --prefix skin --example
@@ -61,7 +58,7 @@ def export(
         print(f"Flash:  {made.facts['flash_bytes']:,} bytes of constants, and a few kB of code")
         print(f"Stack:  {made.facts['ram_bytes']:,} bytes of local arrays; {link}")
     else:
-        from abnet.explanation.row_explanation import shown
+        from abnet.utils.wording import printable
 
-        console.paragraph(f"Inputs: {', '.join(map(shown, made.facts['inputs']))}", end="\n")
-        console.paragraph(f"Outputs: {', '.join(map(shown, made.facts['outputs']))}", end="\n")
+        console.paragraph(f"Inputs: {', '.join(map(printable, made.facts['inputs']))}", end="\n")
+        console.paragraph(f"Outputs: {', '.join(map(printable, made.facts['outputs']))}", end="\n")

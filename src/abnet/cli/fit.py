@@ -7,6 +7,7 @@ import typer
 
 from abnet.cli import console, options
 from abnet.cli.console import guarded
+from abnet.utils.progress import stage_bars
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,11 +18,6 @@ if TYPE_CHECKING:
     from abnet.model.card import Rival
 
 __all__ = ["comparison", "fit", "show_fit"]
-
-
-DEFAULTS = options.defaults("estimators.fit_table:fit_table")
-CLASSIFIER = options.defaults("estimators.certified:CertifiedClassifier")
-PREPARATION = options.defaults("tables.preparation.transformers:TablePreparation.__init__")
 
 
 @guarded
@@ -60,24 +56,24 @@ def fit(
             rare=True,
         ),
     ] = False,
-    decimal: options.Decimal = PREPARATION["decimal"],
-    max_categories: options.MaxCategories = PREPARATION["max_categories"],
-    max_learn_rows: options.MaxLearnRows = DEFAULTS["max_learn_rows"],
-    learn_fraction: options.LearnFraction = CLASSIFIER["learn_fraction"],
-    delta: options.Delta = CLASSIFIER["delta"],
-    n_candidates: options.NCandidates = CLASSIFIER["n_candidates"],
+    decimal: options.Decimal = "auto",
+    max_categories: options.MaxCategories = 200,
+    max_learn_rows: options.MaxLearnRows = 1_000_000,
+    learn_fraction: options.LearnFraction = "auto",
+    delta: options.Delta = 0.05,
+    n_candidates: options.NCandidates = 1,
     target_error: options.TargetError = None,
     target_recall: options.TargetRecall = None,
     target_precision: options.TargetPrecision = None,
     positive_class: options.PositiveClass = None,
     costs: options.Costs = None,
-    class_weight: options.ClassWeight = CLASSIFIER["class_weight"],
-    random_state: options.RandomState = CLASSIFIER["random_state"],
-    hidden_layer_sizes: options.HiddenLayerSizes = CLASSIFIER["hidden_layer_sizes"],
-    n_estimators: options.NEstimators = CLASSIFIER["n_estimators"],
-    teacher: options.Teacher = CLASSIFIER["teacher"],
-    codes: options.Codes = CLASSIFIER["codes"],
-    max_iter: options.MaxIter = CLASSIFIER["max_iter"],
+    class_weight: options.ClassWeight = None,
+    random_state: options.RandomState = None,
+    hidden_layer_sizes: options.HiddenLayerSizes = "auto",
+    n_estimators: options.NEstimators = "auto",
+    teacher: options.Teacher = "auto",
+    codes: options.Codes = "auto",
+    max_iter: options.MaxIter = 100,
 ) -> None:
     """Train a classifier on a table, certify it, and write it to a model file.
 
@@ -97,107 +93,134 @@ def fit(
     from abnet.cli.outputs import check_output
 
     check_output(output, "model", inputs=[table], overwrite=overwrite)
-    bar = console.bar("Starting", quiet=quiet)
+    bar = stage_bars("Starting", hidden=quiet)
     with console.when_interrupted("interrupted; nothing was written."), bar:
         from abnet.estimators.fit_table import fit_table
 
         classifier = options.classifier(context.params)
-        outcome = fit_table(
-            table, target, estimator=classifier, drop=drop or [], group=group, max_learn_rows=max_learn_rows,
-            missing_label=missing_label, bins=options.bins_of(bins), output=output, background=not no_background,
+        fitted = fit_table(
+            table,
+            target,
+            estimator=classifier,
+            drop=drop or [],
+            group=group,
+            max_learn_rows=max_learn_rows,
+            missing_label=missing_label,
+            bins=options.bins_of(bins),
+            output=output,
+            background=not no_background,
             command=options.command_line(context, classifier.random_state),
-        ).table_  # fmt: skip
-    console.say_all(outcome.notes, every=notes == "all")
-    wanted = [
-        one
-        for one in outcome.card.trade_offs
-        if thresholds or (target_error if one.positive is None else target_recall or target_precision)
-    ]
-    show_fit(outcome, json, details=details, trade_offs=wanted)
+        )
+    outcome = fitted.table_
+    console.show_notes(outcome.notes, every=notes == "all")
+    if json:
+        console.as_json({**outcome.to_dict(), "notes": console.shown_notes(), "note_data": console.note_records()})
+        return
+    trade_offs = []
+    for trade_off in outcome.card.trade_offs:
+        if trade_off.positive is None:
+            is_shown = thresholds or target_error is not None
+        else:
+            is_shown = thresholds or target_recall is not None or target_precision is not None
+        if is_shown:
+            trade_offs.append(trade_off)
+    show_fit(outcome, details=details, trade_offs=trade_offs)
 
 
 MOST_NAMED = 4
 """Classes that the first line names; the table below names all of them."""
 
 
-def show_fit(
-    outcome: "FittedTable", json: bool, *, details: bool = False, trade_offs: "Sequence[TradeOff]" = ()
-) -> None:
+def show_fit(outcome: "FittedTable", *, details: bool = False, trade_offs: "Sequence[TradeOff]" = ()) -> None:
     """The certificate, what other thresholds reach, test-set bounds of other models, and where the model is."""
     from abnet.utils.wording import number_of
 
-    if json:
-        console.as_json({**outcome.to_dict(), "notes": console.said(), "note_data": console.note_data()})
-        return
     if outcome.headline:
         console.paragraph(outcome.headline)
-    few = len(outcome.classes) <= MOST_NAMED
-    labels = (
-        (" or " if len(outcome.classes) == 2 else ", ").join(outcome.classes)
-        if few
-        else f"{len(outcome.classes)} classes"
-    )
-    columns = number_of(outcome.n_columns, "column")
-    recipe = outcome.card.recipe
-    console.paragraph(
-        f"Target {outcome.target!r} ({labels}); {number_of(outcome.n_rows, 'row')}, {columns}.",
-        end="\n" if recipe else "\n\n",
-    )
-    if recipe:
-        console.paragraph(f"Recipe: {recipe}.")
+    _show_table(outcome)
     print(outcome.promise(details=details), end="\n\n")
-    for one in trade_offs:
-        print(one, end="\n\n")
+    for trade_off in trade_offs:
+        print(trade_off, end="\n\n")
     comparison(outcome.certificate, outcome.rivals)
     print(f"Model written to {outcome.output} ({console.file_size(outcome.size)}{console.replaced(outcome.replaced)}).")
     print(f"Predict with:  abnet predict {outcome.output} NEW_TABLE")
     print(f"Explain with:  abnet explain {outcome.output} NEW_TABLE --row 1")
     if outcome.n_background:
-        kept = number_of(outcome.n_background, "training row")
+        rows = number_of(outcome.n_background, "training row")
         print()
-        console.paragraph(f"The model file keeps {kept} for explanations; --no-background leaves them out.", end="\n")
+        console.paragraph(f"The model file keeps {rows} for explanations; --no-background leaves them out.", end="\n")
+
+
+def _show_table(outcome: "FittedTable") -> None:
+    """Target, classes and size of the table, and the recipe of the model."""
+    from abnet.utils.wording import number_of
+
+    if len(outcome.classes) == 2:
+        classes = " or ".join(outcome.classes)
+    elif len(outcome.classes) <= MOST_NAMED:
+        classes = ", ".join(outcome.classes)
+    else:
+        classes = f"{len(outcome.classes)} classes"
+    rows = number_of(outcome.n_rows, "row")
+    columns = number_of(outcome.n_columns, "column")
+    text = f"Target {outcome.target!r} ({classes}); {rows}, {columns}."
+    recipe = outcome.card.recipe
+    if not recipe:
+        console.paragraph(text)
+        return
+    console.paragraph(text, end="\n")
+    console.paragraph(f"Recipe: {recipe}.")
 
 
 def comparison(certificate: "Certificate | None", rivals: "tuple[Rival, ...]") -> None:
     """The certificate beside test-set bounds, with the better one named whichever it is."""
     from abnet.utils.wording import percent_up
 
-    vote_bound = None if certificate is None else certificate.vote_error_bound
-    seen = "" if certificate is None else _seen(sum(certificate.facts.class_errors), certificate.facts.n_rows)
-    plain = certificate is not None and certificate.find("error", "vote") is not None
-    own = [
-        "this model, by its plain vote" if plain else "this model",
-        "-" if vote_bound is None else percent_up(vote_bound),
-        seen,
-    ]
-    others = [[rival.name, percent_up(rival.bound), _seen(rival.errors, rival.n_examples)] for rival in rivals]
-    grouped = certificate is not None and certificate.facts.n_groups is not None
-    kind = "error on a new group (by betting)" if grouped else "error rate (Clopper-Pearson)"
+    name = "this model"
+    bound = "-"
+    errors = ""
+    kind = "error rate (Clopper-Pearson)"
+    vote_bound = None
+    if certificate is not None:
+        facts = certificate.facts
+        errors = _error_share(sum(facts.class_errors), facts.n_rows)
+        vote_bound = certificate.vote_error_bound
+        if vote_bound is not None:
+            bound = percent_up(vote_bound)
+        if certificate.find("error", "vote") is not None:
+            name = "this model, by its plain vote"
+        if facts.n_groups is not None:
+            kind = "error on a new group (by betting)"
+    table = [[name, bound, errors]]
+    for rival in rivals:
+        table.append([rival.name, percent_up(rival.bound), _error_share(rival.errors, rival.n_examples)])
     console.paragraph(f"For comparison, upper bounds on the {kind} from the same held-out rows:")
-    console.rows(["", "error rate (upper bound)", "errors seen"], [own, *others], least=2)
+    console.rows(["", "error rate (upper bound)", "errors seen"], table, least=2)
     print()
     console.paragraph(_verdict(vote_bound, rivals))
 
 
-def _seen(errors: int, n: int) -> str:
+def _error_share(errors: int, n: int) -> str:
     from abnet.utils.wording import percent
 
     return f"{errors:,} of {n:,} ({percent(errors / n)})"
 
 
 def _verdict(vote_bound: float | None, rivals: "tuple[Rival, ...]") -> str:
+    """Which model has the lowest bound, and whether one may choose by it."""
     best = min(rivals, key=lambda rival: rival.bound)
-    n, paid = len(rivals) + (vote_bound is not None), best.n_candidates
-    price = (
-        f"Every figure accounts for a choice among {paid:,} models, so you may keep any of them."
-        if paid >= n
-        else "Each figure holds by itself; choosing the smallest after looking is not covered "
-        f"(use --n-candidates {n} to correct for that choice)."
-    )
     if vote_bound is None:
         return f"Only the bound of {best.name} is a certificate here."
+    n_models = len(rivals) + 1
+    if best.n_candidates >= n_models:
+        choice = f"Every figure accounts for a choice among {best.n_candidates:,} models, so you may keep any of them."
+    else:
+        choice = (
+            "Each figure holds by itself; choosing the smallest after looking is not covered "
+            f"(use --n-candidates {n_models} to correct for that choice)."
+        )
     if vote_bound == best.bound:
-        return f"The bounds of this model and of {best.name} are equal. {price}"
+        return f"The bounds of this model and of {best.name} are equal. {choice}"
     if vote_bound < best.bound:
-        return f"This model has the lowest bound. {price}"
-    return f"The bound of {best.name} is lower than the certificate of this model. {price}"
+        return f"This model has the lowest bound. {choice}"
+    return f"The bound of {best.name} is lower than the certificate of this model. {choice}"

@@ -10,9 +10,16 @@ from abnet.cli.console import width
 
 __all__ = ["Command", "Group"]
 
+LONGEST_NAME = 26
+"""Characters of an option's name; a longer name has a line of its own."""
+INDENT = 2
 GAP = 2
-MOST = 26
-"""Columns of an option's name; a longer name has a line of its own."""
+"""Spaces before the names of options, and between them and their descriptions."""
+NARROWEST = 20
+"""Minimum width of the descriptions."""
+_HELP_ALL = "--help-all"
+_EXAMPLES = ("abnet ", "zcat ", "--")
+"""Beginnings of the lines of an example."""
 
 
 class Command(TyperCommand):
@@ -44,14 +51,13 @@ class Group(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments; a group has nothing rare to show, so ``--help-all`` is ``--help``."""
-        return super().parse_args(ctx, ["--help", *args[1:]] if args[:1] == [_HELP_ALL] else args)
+        if args[:1] == [_HELP_ALL]:
+            args = ["--help", *args[1:]]
+        return super().parse_args(ctx, args)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help."""
         formatter.write(help_text(self, ctx))
-
-
-_HELP_ALL = "--help-all"
 
 
 def help_text(command: Any, ctx: Any, *, everything: bool = False) -> str:
@@ -60,23 +66,29 @@ def help_text(command: Any, ctx: Any, *, everything: bool = False) -> str:
     lines = [f"Usage: {ctx.command_path} {' '.join(command.collect_usage_pieces(ctx))}", ""]
     for paragraph in _paragraphs(command.help or ""):
         lines += [*_filled(paragraph, columns), ""]
-    sections: dict[str, list[tuple[str, str]]] = {}
-    for parameter in command.get_params(ctx):
-        if getattr(parameter, "hidden", False) and not everything:
-            continue
-        home = "Arguments" if isinstance(parameter, TyperArgument) else "Options"
-        home = getattr(parameter, "rich_help_panel", None) or home
-        sections.setdefault(home, []).append((_name(parameter), _about(parameter)))
-    if getattr(command, "has_more", False) and not everything:
-        sections["Options"].append((_HELP_ALL, "Show rarely used options too, and exit."))
-    named = getattr(command, "commands", {})
-    if named:
-        sections["Commands"] = [(name, below.get_short_help_str(200)) for name, below in named.items()]
-    for title, entries in sections.items():
+    for title, entries in _sections(command, ctx, everything).items():
         lines += [f"{title}:", *_definitions(entries, columns), ""]
     for paragraph in _paragraphs(getattr(command, "epilog", None) or ""):
         lines += [*_filled(paragraph, columns), ""]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _sections(command: Any, ctx: Any, everything: bool) -> dict[str, list[tuple[str, str]]]:
+    """Arguments, options and commands: names and descriptions under their titles."""
+    sections: dict[str, list[tuple[str, str]]] = {}
+    for parameter in command.get_params(ctx):
+        if getattr(parameter, "hidden", False) and not everything:
+            continue
+        title = getattr(parameter, "rich_help_panel", None)
+        if not title:
+            title = "Arguments" if isinstance(parameter, TyperArgument) else "Options"
+        sections.setdefault(title, []).append((_name(parameter), _description(parameter)))
+    if getattr(command, "has_more", False) and not everything:
+        sections["Options"].append((_HELP_ALL, "Show rarely used options too, and exit."))
+    subcommands = getattr(command, "commands", {})
+    if subcommands:
+        sections["Commands"] = [(name, one.get_short_help_str(200)) for name, one in subcommands.items()]
+    return sections
 
 
 def _paragraphs(text: str) -> list[str]:
@@ -91,39 +103,46 @@ def _filled(paragraph: str, columns: int) -> list[str]:
     return textwrap.wrap(" ".join(paragraph.split()), columns, break_on_hyphens=False)
 
 
-_EXAMPLES = ("abnet ", "zcat ", "--")
-"""Beginnings of the lines of an example."""
-
-
 def _name(parameter: Any) -> str:
+    """An option with its spellings and its value, or an argument."""
     if isinstance(parameter, TyperArgument):
         return str(parameter.metavar or parameter.name).strip("[]")
     short = [option for option in parameter.opts if not option.startswith("--")]
     long = [option for option in (*parameter.opts, *parameter.secondary_opts) if option.startswith("--")]
-    value = "" if getattr(parameter, "is_flag", False) or not parameter.metavar else f" {parameter.metavar}"
-    return ", ".join([*short, "/".join(long)]) + value
+    name = ", ".join([*short, "/".join(long)])
+    if getattr(parameter, "is_flag", False) or not parameter.metavar:
+        return name
+    return f"{name} {parameter.metavar}"
 
 
-def _about(parameter: Any) -> str:
+def _description(parameter: Any) -> str:
     """The help of a parameter, with its default if it has an informative one."""
-    text, default = parameter.help or "", getattr(parameter, "default", None)
-    if parameter.required:
-        return text if isinstance(parameter, TyperArgument) else f"{text} (required)"
-    told = parameter.show_default if isinstance(parameter.show_default, str) else default
-    if told is None or isinstance(told, bool) or told in ("", (), []) or parameter.show_default is False:
+    text = parameter.help or ""
+    if parameter.required and isinstance(parameter, TyperArgument):
         return text
-    return f"{text} [default: {told}]"
+    if parameter.required:
+        return f"{text} (required)"
+    default = getattr(parameter, "default", None)
+    if isinstance(parameter.show_default, str):
+        default = parameter.show_default
+    is_informative = default is not None and not isinstance(default, bool) and default not in ("", (), [])
+    if parameter.show_default is False or not is_informative:
+        return text
+    return f"{text} [default: {default}]"
 
 
 def _definitions(entries: list[tuple[str, str]], columns: int) -> list[str]:
     """Names and their descriptions in two columns."""
-    left = max((len(name) for name, _ in entries if len(name) <= MOST), default=MOST) + 2 + GAP
+    longest = max((len(name) for name, _ in entries if len(name) <= LONGEST_NAME), default=LONGEST_NAME)
+    left = INDENT + longest + GAP
+    margin = " " * left
     lines = []
     for name, text in entries:
-        said = textwrap.wrap(text, max(columns - left, 20), break_on_hyphens=False) or [""]
-        start = f"  {name}"
+        description = textwrap.wrap(text, max(columns - left, NARROWEST), break_on_hyphens=False) or [""]
+        start = " " * INDENT + name
         if len(start) + GAP > left:
             lines.append(start)
             start = ""
-        lines += [f"{start.ljust(left)}{said[0]}".rstrip(), *(f"{' ' * left}{line}" for line in said[1:])]
+        lines.append(f"{start.ljust(left)}{description[0]}".rstrip())
+        lines += [f"{margin}{line}" for line in description[1:]]
     return lines

@@ -36,7 +36,7 @@ def inspect(
     from abnet.model.summary import inspect_file
 
     found = inspect_file(model, model=of)
-    console.say_all(found.notes)
+    console.show_notes(found.notes)
     if json:
         console.as_json(found.to_dict())
         return

@@ -7,12 +7,12 @@ import typer
 
 from abnet.cli import console, options
 from abnet.cli.console import UsageError, guarded
+from abnet.utils.progress import stage_bars
 
 __all__ = ["monitor"]
 
 ALARM = 3
 """Exit code where an alarm was raised."""
-DEFAULTS = options.defaults("certificates.monitor_table:monitor")
 
 
 @guarded
@@ -31,33 +31,31 @@ def monitor(
     alpha: Annotated[
         float | None,
         typer.Option(metavar="NUMBER", show_default="0.01", help="Maximum probability of ever raising a false alarm."),
-    ] = DEFAULTS["alpha"],
+    ] = None,
     error: Annotated[
         float | None,
         typer.Option(metavar="RATE", show_default="the model's certificate", help="Promised error rate."),
-    ] = DEFAULTS["error"],
+    ] = None,
     recall: Annotated[
         str | None,
         typer.Option(metavar="RATE|certified", help="Watch this recall of --positive-class instead."),
-    ] = DEFAULTS["recall"],
+    ] = None,
     precision: Annotated[
         str | None,
         typer.Option(metavar="RATE|certified", help="Watch this precision of --positive-class instead."),
-    ] = DEFAULTS["precision"],
+    ] = None,
     positive_class: Annotated[
         str | None,
         typer.Option(
             metavar="LABEL", show_default="that of the model's threshold", help="The class of the recall or precision."
         ),
-    ] = DEFAULTS["positive_class"],
-    truth: options.Truth = DEFAULTS["truth"],
-    allow_repeat: Annotated[bool, options.flag("--allow-repeat", "Count a table that was given before.")] = DEFAULTS[
-        "allow_repeat"
-    ],
+    ] = None,
+    truth: options.Truth = None,
+    allow_repeat: Annotated[bool, options.flag("--allow-repeat", "Count a table that was given before.")] = False,
     allow_shift: options.AllowShift = False,
     picture: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the evidence over the rows of this table (PNG or SVG).")
-    ] = DEFAULTS["picture"],
+    ] = None,
     json: options.AsJSON = False,
 ) -> None:
     """Watch a deployed model: do labelled rows contradict the promised error rate, recall or precision?
@@ -86,7 +84,7 @@ def monitor(
     check_output(state, "JSON", inputs=(model, table), option="--state")
     if picture is not None:
         check_output(picture, "picture", inputs=(model, table, state), option="--picture")
-    with console.bar("Starting", quiet=json):
+    with stage_bars("Starting", hidden=json):
         from abnet.certificates.monitor_table import monitor as watch
 
         made = watch(
@@ -103,9 +101,9 @@ def monitor(
             allow_repeat=allow_repeat,
             allow_shift=allow_shift,
         )
-    console.say_all(made.notes)
+    console.show_notes(made.notes)
     if json:
-        console.as_json({**made.to_dict(), "notes": console.said()})
+        console.as_json({**made.to_dict(), "notes": console.shown_notes()})
     else:
         print(made.describe())
     if made.alarm:
@@ -123,7 +121,7 @@ def _rate(option: str, text: str | None) -> Any:
 
 
 def _watch_inputs(model: Path, table: Path, alpha: float | None, *, json: bool) -> None:
-    with console.bar("Starting", quiet=json):
+    with stage_bars("Starting", hidden=json):
         from abnet.certificates.check_inputs import ALPHA, check_inputs
 
         made = check_inputs(model, table, alpha=ALPHA if alpha is None else alpha)

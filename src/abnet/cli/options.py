@@ -1,9 +1,12 @@
-"""Options of the commands, each declared once; defaults are those of the functions that take them.
+"""Options that several commands share, each declared once.
 
-`spelled` converts parameters to options; `classifier` and `goal_of` convert options to parameters.
+`classifier`, `goal_of`, `bins_of`, `widths` and `costs_of` convert options to parameters. `spelled` converts parameters
+to options, for messages; `command_line` writes the command that repeats a fit.
+
+The signature of a command repeats the defaults of the library function that it calls, because importing that function
+would load NumPy before help appears. `tests/cli/test_defaults.py` checks that they agree.
 """
 
-import ast
 import shlex
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -18,47 +21,19 @@ from abnet.utils.errors import Parameter
 if TYPE_CHECKING:
     from abnet.certificates import goals
     from abnet.certificates.goals import Goal
+    from abnet.estimators.certified import CertifiedClassifier
+    from abnet.tables.preparation import TablePreparation
 
-__all__ = ["PARAMETERS", "classifier", "command_line", "costs_of", "defaults", "goal_of", "spelled", "widths"]
-
-
-def defaults(function: str) -> dict[str, Any]:
-    """Defaults of a function's parameters, read from its source: importing it would load NumPy before help appears.
-
-    Parameters
-    ----------
-    function : str
-        Module and name below `abnet`, such as ``certificates.certify_table:certify_table``; of a dataclass, its fields.
-
-    Examples
-    --------
-    >>> defaults("certificates.certify_table:certify_table")["delta"]
-    0.05
-    """
-    module, _, name = function.partition(":")
-    source = Path(__file__).parents[1] / f"{module.replace('.', '/')}.py"
-    node: Any = ast.parse(source.read_bytes())
-    for part in name.split("."):
-        node = next(child for child in node.body if getattr(child, "name", None) == part)
-    if isinstance(node, ast.ClassDef):
-        fields = [child for child in node.body if isinstance(child, ast.AnnAssign)]
-        return {ast.unparse(field.target): ast.literal_eval(field.value) for field in fields if field.value}
-    given, kept = node.args, {}
-    places = given.args[len(given.args) - len(given.defaults) :]
-    for argument, default in [
-        *zip(places, given.defaults, strict=True),
-        *zip(given.kwonlyargs, given.kw_defaults, strict=True),
-    ]:
-        if isinstance(default, ast.expr):
-            kept[argument.arg] = ast.literal_eval(default)
-    return kept
+__all__ = ["PARAMETERS", "classifier", "command_line", "bins_of", "costs_of", "flag", "goal_of", "spelled", "widths"]
 
 
-_MODEL, _CERTIFICATE, _TABLE = "Model", "Certificate", "Table"
+_MODEL = "Model"
+_CERTIFICATE = "Certificate"
+_TABLE = "Table"
 
 
 def _option(text: str, *, metavar: str = "", panel: str | None = None, rare: bool = False, **more: Any) -> Any:
-    """An option that has the name of its parameter."""
+    """An option that has the name of its parameter; a rare one appears with ``--help-all`` only."""
     return typer.Option(metavar=metavar, rich_help_panel=panel, help=text, hidden=rare, **more)
 
 
@@ -120,10 +95,8 @@ MissingLabel = Annotated[
 ]
 Bins = Annotated[
     str | None,
-    _option(
-        "Cut a numeric target into N classes, or at points such as 10,20.", metavar="N|CUTS"
-    ),
-]  # fmt: skip
+    _option("Cut a numeric target into N classes, or at points such as 10,20.", metavar="N|CUTS"),
+]
 Notes = Annotated[
     str, _option("'all' lists every note on the table separately.", metavar="main|all", panel=_TABLE, rare=True)
 ]
@@ -138,9 +111,12 @@ MaxLearnRows = Annotated[
     int,
     _option(
         "Train on at most this many rows. A larger table is streamed; all other rows are counted for the certificate.",
-        metavar="N", panel=_TABLE, rare=True, min=1,
+        metavar="N",
+        panel=_TABLE,
+        rare=True,
+        min=1,
     ),
-]  # fmt: skip
+]
 
 # The classifier
 
@@ -148,9 +124,11 @@ HiddenLayerSizes = Annotated[
     str,
     _option(
         "Widths of the hidden layers, e.g. 8,8, for one network; 'auto' makes a mixture by fixed rules.",
-        metavar="WIDTHS", panel=_MODEL, rare=True,
+        metavar="WIDTHS",
+        panel=_MODEL,
+        rare=True,
     ),
-]  # fmt: skip
+]
 NEstimators = Annotated[
     str,
     _option("Number of networks in the mixture; 'auto' follows fixed rules.", metavar="N", panel=_MODEL, rare=True),
@@ -160,16 +138,20 @@ Teacher = Annotated[
     _option(
         "What the networks are distilled from: 'forest', 'boosting', 'linear', 'kernel', 'all' of them weighted, or "
         "'none'.",
-        metavar="NAME", panel=_MODEL, rare=True,
+        metavar="NAME",
+        panel=_MODEL,
+        rare=True,
     ),
-]  # fmt: skip
+]
 Codes = Annotated[
     str,
     _option(
         "Add thermometer codes of numeric columns ('thermometer') or not ('none').",
-        metavar="NAME", panel=_MODEL, rare=True,
+        metavar="NAME",
+        panel=_MODEL,
+        rare=True,
     ),
-]  # fmt: skip
+]
 ClassWeight = Annotated[
     str | None,
     _option("'balanced' gives every class the same weight in training.", metavar="NAME", panel=_MODEL),
@@ -179,9 +161,12 @@ RandomState = Annotated[
     int | None,
     _option(
         "Seed. The same rows, in any order, and the same seed give the same model.",
-        metavar="N", panel=_MODEL, min=0, show_default="a new one each time",
+        metavar="N",
+        panel=_MODEL,
+        min=0,
+        show_default="a new one each time",
     ),
-]  # fmt: skip
+]
 
 # What is certified
 
@@ -189,9 +174,10 @@ LearnFraction = Annotated[
     str,
     _option(
         "Share of the rows to train on; the rest is held out. 'auto' is 0.6, or 0.5 if widths are given.",
-        metavar="SHARE", panel=_CERTIFICATE,
+        metavar="SHARE",
+        panel=_CERTIFICATE,
     ),
-]  # fmt: skip
+]
 Delta = Annotated[
     float, _option("Maximum probability that a certificate is false.", metavar="NUMBER", panel=_CERTIFICATE)
 ]
@@ -203,9 +189,10 @@ TargetError = Annotated[
     float | None,
     _option(
         "Answer only where the model is sure enough, and certify this error rate among the answered rows.",
-        metavar="RATE", panel=_CERTIFICATE,
+        metavar="RATE",
+        panel=_CERTIFICATE,
     ),
-]  # fmt: skip
+]
 TargetRecall = Annotated[
     float | None,
     _option(
@@ -216,9 +203,10 @@ TargetPrecision = Annotated[
     float | None,
     _option(
         "Certify a threshold at which this share of the rows predicted as --positive-class is correct.",
-        metavar="RATE", panel=_CERTIFICATE,
+        metavar="RATE",
+        panel=_CERTIFICATE,
     ),
-]  # fmt: skip
+]
 PositiveClass = Annotated[
     str | None, _option("The class that a recall or precision is about.", metavar="LABEL", panel=_CERTIFICATE)
 ]
@@ -226,77 +214,100 @@ Costs = Annotated[
     list[str] | None,
     _option(
         "Cost of a wrong answer, for each pair of labels: certify the expected cost of a row.",
-        metavar="TRUTH:ANSWER=COST", panel=_CERTIFICATE,
+        metavar="TRUTH:ANSWER=COST",
+        panel=_CERTIFICATE,
     ),
-]  # fmt: skip
+]
 
 # From options to parameters
 
 GOALS = ("target_error", "target_recall", "target_precision", "costs")
 """Options that ask for a threshold; they exclude each other."""
 PARAMETERS = (
-    "hidden_layer_sizes", "n_estimators", "teacher", "codes", "class_weight", "learn_fraction", "delta",
-    "n_candidates", "max_iter", "random_state",
-)  # fmt: skip
+    "hidden_layer_sizes",
+    "n_estimators",
+    "teacher",
+    "codes",
+    "class_weight",
+    "learn_fraction",
+    "delta",
+    "n_candidates",
+    "max_iter",
+    "random_state",
+)
 """Options of `abnet fit` that are parameters of the classifier."""
-
 
 COLUMNS = ("use", "numeric", "categorical", "dates")
 """Options that name columns, and are parameters of the preparation of tables."""
 
 
-def classifier(given: Mapping[str, Any], *, verbose: bool = False) -> Any:
-    """An unfitted classifier from the options of a command; invalid options raise an error at once."""
+def classifier(values: Mapping[str, Any]) -> "CertifiedClassifier":
+    """An unfitted classifier from the options of a command.
+
+    The functions that fit it check its parameters before they read anything.
+
+    Parameters
+    ----------
+    values : mapping
+        The options of the command by parameter name. Commands have only some of the options of `abnet fit`; parameters
+        without an option keep their defaults.
+    """
     from abnet.certificates.split import drawn_seed
     from abnet.estimators.certified import CertifiedClassifier
+
+    parameters = {name: values[name] for name in PARAMETERS if name in values}
+    parameters["hidden_layer_sizes"] = widths(parameters["hidden_layer_sizes"])
+    if parameters.get("n_estimators", "auto") != "auto":
+        rule = "--n-estimators takes a number of networks or 'auto'"
+        parameters["n_estimators"] = _whole(rule, parameters["n_estimators"])
+    if parameters.get("teacher", "").lower() == "none":
+        parameters["teacher"] = None
+    if parameters.get("learn_fraction", "auto") != "auto":
+        parameters["learn_fraction"] = _number("--learn-fraction", parameters["learn_fraction"])
+    if "target_error" in values:
+        parameters["decision"] = goal_of(values)
+    if "use" in values:
+        parameters["preprocessor"] = _preparation(values)
+    # The seed is drawn here, because the model file records the command line with its seed.
+    parameters["random_state"] = drawn_seed(parameters["random_state"])
+    return CertifiedClassifier(**parameters)
+
+
+def _preparation(values: Mapping[str, Any]) -> "TablePreparation":
+    """The preparation of tables from the options of a command."""
     from abnet.tables.preparation import TablePreparation
 
-    chosen = {name: given[name] for name in PARAMETERS if name in given}
-    chosen["hidden_layer_sizes"] = widths(chosen["hidden_layer_sizes"])
-    if chosen.get("n_estimators", "auto") != "auto":
-        chosen["n_estimators"] = _whole("--n-estimators takes a number of networks or 'auto'", chosen["n_estimators"])
-    if chosen.get("teacher", "").lower() == "none":
-        chosen["teacher"] = None
-    if chosen.get("learn_fraction", "auto") != "auto":
-        chosen["learn_fraction"] = _number("--learn-fraction", chosen["learn_fraction"])
-    if "target_error" in given:
-        chosen["decision"] = goal_of(given)
-    chosen["random_state"] = drawn_seed(chosen["random_state"])
-    if "use" in given:
-        if given["decimal"] not in ("auto", "comma", "point"):
-            raise UsageError(f"--decimal must be 'auto', 'comma' or 'point', not {given['decimal']!r}.")
-        named = {name: tuple(given[name] or ()) for name in COLUMNS if name in given}
-        chosen["preprocessor"] = TablePreparation(
-            max_categories=given["max_categories"], decimal=given["decimal"], **named
-        )
-    made = CertifiedClassifier(**chosen, verbose=int(verbose))
-    made.settings()
-    return made
+    if values["decimal"] not in ("auto", "comma", "point"):
+        raise UsageError(f"--decimal must be 'auto', 'comma' or 'point', not {values['decimal']!r}.")
+    columns = {name: tuple(values[name] or ()) for name in COLUMNS if name in values}
+    return TablePreparation(max_categories=values["max_categories"], decimal=values["decimal"], **columns)
 
 
-def goal_of(given: Mapping[str, Any]) -> "Goal | None":
+def goal_of(values: Mapping[str, Any]) -> "Goal | None":
     """The goal of the answers; None if there is none."""
     from abnet.certificates import goals
 
-    asked = [name for name in GOALS if given[name] not in (None, [], ())]
-    if given["positive_class"] is not None and set(asked) <= {"target_error"}:
+    chosen = [name for name in GOALS if values[name] not in (None, [], ())]
+    positive = values["positive_class"]
+    if positive is not None and chosen in ([], ["target_error"]):
         raise UsageError("--positive-class goes with --target-recall or --target-precision: add one, or leave it out.")
-    if not asked:
+    if not chosen:
         return None
-    if len(asked) > 1:
-        first, second = (_spelled(name) for name in asked[:2])
-        raise UsageError(f"{first} and {second} each set a threshold: give one of them.")
-    name, value = asked[0], given[asked[0]]
+    if len(chosen) > 1:
+        raise UsageError(f"{_spelled(chosen[0])} and {_spelled(chosen[1])} each set a threshold: give one of them.")
+    name = chosen[0]
+    value = values[name]
     if name == "costs":
         return goals.Costs(costs_of(value))
     if not 0 < value < 1:
         raise UsageError(f"{_spelled(name)} must lie strictly between 0 and 1, not {value:g}.")
     if name == "target_error":
         return goals.TargetError(value)
-    if given["positive_class"] is None:
+    if positive is None:
         raise UsageError(f"{_spelled(name)} needs --positive-class LABEL.")
-    kind = goals.TargetRecall if name == "target_recall" else goals.TargetPrecision
-    return kind(value, positive=given["positive_class"])
+    if name == "target_recall":
+        return goals.TargetRecall(value, positive=positive)
+    return goals.TargetPrecision(value, positive=positive)
 
 
 def bins_of(text: str | None) -> int | tuple[float, ...] | None:
@@ -310,8 +321,9 @@ def bins_of(text: str | None) -> int | tuple[float, ...] | None:
     if text is None:
         return None
     try:
-        cuts = tuple(float(part) for part in text.split(",") if part.strip())
-        return tuple(cuts) if "," in text else int(text)
+        if "," not in text:
+            return int(text)
+        return tuple(float(part) for part in text.split(",") if part.strip())
     except ValueError as error:
         raise UsageError(f"--bins takes a number of classes, or cut points such as 10,20; got {text!r}.") from error
 
@@ -326,11 +338,12 @@ def widths(text: str) -> tuple[int, ...] | str:
     """
     if text.strip() == "auto":
         return "auto"
-    return tuple(_whole("--hidden-layer-sizes takes widths separated by commas", part) for part in text.split(","))
+    rule = "--hidden-layer-sizes takes widths separated by commas"
+    return tuple(_whole(rule, part) for part in text.split(","))
 
 
 def costs_of(texts: list[str]) -> dict[tuple[str, str], float]:
-    """Costs by truth and answer from ``TRUTH:ANSWER=COST``.
+    """Costs by true label and answer from ``TRUTH:ANSWER=COST``.
 
     Examples
     --------
@@ -339,18 +352,19 @@ def costs_of(texts: list[str]) -> dict[tuple[str, str], float]:
     """
     costs: dict[tuple[str, str], float] = {}
     for text in texts:
-        pair, _, number = text.rpartition("=")
-        truth, mark, answer = pair.partition(":")
-        if not mark:
+        labels, _, cost = text.rpartition("=")
+        truth, colon, answer = labels.partition(":")
+        if not colon:
             raise UsageError(f"--costs takes TRUTH:ANSWER=COST, such as ill:well=10, not {text!r}.")
-        named = truth.strip(), answer.strip()
-        if named in costs:
-            raise UsageError(f"--costs: {named[0]}:{named[1]} is given twice.")
-        costs[named] = _number("--costs", number)
+        pair = (truth.strip(), answer.strip())
+        if pair in costs:
+            raise UsageError(f"--costs: {pair[0]}:{pair[1]} is given twice.")
+        costs[pair] = _number("--costs", cost)
     return costs
 
 
 def _whole(rule: str, text: str) -> int:
+    """A whole number of 1 or more; `rule` begins the error message."""
     digits = text.strip()
     if not (digits.isascii() and digits.isdigit() and int(digits)):
         raise UsageError(f"{rule}: whole numbers of 1 or more, not {text!r}.")
@@ -358,46 +372,64 @@ def _whole(rule: str, text: str) -> int:
 
 
 def _number(option: str, text: str) -> float:
+    """A number from the text after an option."""
     try:
         return float(text)
     except ValueError:
         raise UsageError(f"{option} takes a number or 'auto', not {text!r}.") from None
 
 
-_ELSEWHERE = ("output", "overwrite", "quiet", "details", "json")
-"""Options that say where results go, and change nothing about the model."""
+_OUTPUT_OPTIONS = ("output", "overwrite", "quiet", "details", "json")
+"""Options about where and how results are shown; they change nothing about the model."""
 
 
 def command_line(context: typer.Context, seed: int) -> str:
     """The command line that repeats the running command, with the seed used and without options that only affect
     output."""
-    parts = ["abnet", str(context.command.name)]
+    words = ["abnet", str(context.command.name)]
     for parameter in context.command.params:
         name = str(parameter.name)
-        typed = getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
-        if name in _ELSEWHERE or not (typed or name == "random_state"):
+        if name in _OUTPUT_OPTIONS:
             continue
-        value = seed if name == "random_state" else context.params[name]
-        if value is True and getattr(parameter, "is_flag", False):
-            parts.append(parameter.opts[0])
-            continue
-        for one in value if isinstance(value, list | tuple) else [value]:
-            parts += [str(parameter.metavar)] if isinstance(parameter, TyperArgument) else [parameter.opts[0], str(one)]
-    return shlex.join(parts)
+        if name == "random_state":
+            words += _words_of(parameter, seed)
+        elif getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE":
+            words += _words_of(parameter, context.params[name])
+    return shlex.join(words)
 
 
-_HOMES = {
+def _words_of(parameter: Any, value: Any) -> list[str]:
+    """A parameter with its value as words of a command line; an argument is represented by its placeholder."""
+    if isinstance(parameter, TyperArgument):
+        return [str(parameter.metavar)]
+    option = parameter.opts[0]
+    if parameter.is_flag and value is True:
+        return [option]
+    if not isinstance(value, list | tuple):
+        return [option, str(value)]
+    words = []
+    for item in value:
+        words += [option, str(item)]
+    return words
+
+
+_COMMAND_WITH_OPTION = {
     **dict.fromkeys((*PARAMETERS, *GOALS, "positive_class", "max_categories", "decimal", *COLUMNS), "abnet fit"),
-    **dict.fromkeys(("missing_label", "bins"), "abnet fit"),
-    **{"max_learn_rows": "abnet fit", "unseen": "abnet predict", "on_error": "abnet predict"},
-    **{"allow_shift": "abnet predict", "allow_training_rows": "abnet certify", "allow_repeat": "abnet monitor"},
-    **dict.fromkeys(("data_dir", "download"), "abnet data"),
+    **dict.fromkeys(("missing_label", "bins", "max_learn_rows"), "abnet fit"),
+    **dict.fromkeys(("unseen", "on_error", "allow_shift"), "abnet predict"),
+    "allow_training_rows": "abnet certify",
+    "allow_repeat": "abnet monitor",
+    "data_dir": "abnet data",
+    "download": "abnet data",
 }
-"""Parameters that are options of some command, and the command to name where the one at work lacks them."""
+"""The command to name in a message about a parameter for which the running command has no option."""
 
 
 def _spelled(name: str) -> str:
-    return "--" + {"dates": "date"}.get(name, name).replace("_", "-")
+    """The option of a parameter."""
+    if name == "dates":
+        return "--date"
+    return "--" + name.replace("_", "-")
 
 
 def spelled(parameter: Parameter, own: Collection[str]) -> str:
@@ -417,15 +449,19 @@ def spelled(parameter: Parameter, own: Collection[str]) -> str:
     ('abnet data --download', 'verbose')
     """
     if parameter.name == "decision":
-        return "a target, or --costs," if parameter.value is None else _of_goal(parameter.value)
-    if parameter.name not in own and parameter.name not in _HOMES:
+        return _spelled_goal(parameter.value)
+    if parameter.name not in own and parameter.name not in _COMMAND_WITH_OPTION:
         return str(parameter)
     option = _spelled(parameter.name)
     if parameter.value is not None and parameter.value is not True:
         option += f" {parameter.value}"
-    return option if parameter.name in own else f"{_HOMES[parameter.name]} {option}"
+    if parameter.name in own:
+        return option
+    return f"{_COMMAND_WITH_OPTION[parameter.name]} {option}"
 
 
-def _of_goal(goal: "goals.TargetRecall") -> str:
+def _spelled_goal(goal: "goals.TargetRecall | None") -> str:
     """A goal as options."""
+    if goal is None:
+        return "a target, or --costs,"
     return f"--target-recall {goal.recall:g} --positive-class {shlex.quote(goal.positive)}"

@@ -10,9 +10,12 @@ from abnet.utils.atomic import check_writable
 
 __all__ = ["EXPORTED", "check_output", "kind_of_file"]
 
-MODEL, CSV, HTML, OTHER = "model", "CSV", "HTML", "other"
+MODEL = "model"
+CSV = "CSV"
+HTML = "HTML"
+OTHER = "other"
 EXPORTED = {"c": "exported C", "onnx": "exported ONNX"}
-"""Kinds of files by what `abnet export --to` is told."""
+"""Kinds of files by the value of `abnet export --to`."""
 _BEGINNINGS = {b"{": "JSON", b"\x89PNG": "picture", b"<?xml": "picture", b"<svg": "picture", b"%PDF": "picture"}
 _ENDINGS = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")
 
@@ -51,8 +54,10 @@ def check_output(
             raise UsageError(f"{option}: the output file is also an input: {source}; name another file.")
     check_writable(output)
     if output.exists() and not overwrite and kind_of_file(output) not in (kind, ""):
-        ask = "" if overwrite is None else ", or add --overwrite"
-        raise UsageError(f"{option}: {output} is a file of another kind (not {kind}); name another file{ask}.")
+        remedy = "name another file"
+        if overwrite is not None:
+            remedy += ", or add --overwrite"
+        raise UsageError(f"{option}: {output} is a file of another kind (not {kind}); {remedy}.")
 
 
 def _same_file(first: Path, second: Path) -> bool:
@@ -78,8 +83,10 @@ def kind_of_file(path: Path) -> str:
         start = file.read(1 << 16)
         if not start:
             return ""
-        if _is_model(start[:8], path.stat().st_size) and _says_abnet(start[8:] + file.read(_header_size(start))):
-            return MODEL
+        if _may_be_safetensors(start, path.stat().st_size):
+            header = start[8:] + file.read(_header_size(start))
+            if _is_of_abnet(header):
+                return MODEL
     if start.startswith(b"/*\n * A classifier written by abnet"):
         return EXPORTED["c"]
     if b"\x12\x05abnet" in start[:16]:  # the producer of a ModelProto
@@ -89,20 +96,26 @@ def kind_of_file(path: Path) -> str:
     for beginning, kind in _BEGINNINGS.items():
         if start.startswith(beginning):
             return kind
-    text = path.name.lower().endswith(_ENDINGS) or start.startswith(b"prediction")
-    return CSV if text and (start.startswith(b"\x1f\x8b") or b"\0" not in start) else OTHER
+    is_named_as_text = path.name.lower().endswith(_ENDINGS) or start.startswith(b"prediction")
+    is_gzipped = start.startswith(b"\x1f\x8b")
+    is_binary = b"\0" in start
+    if is_named_as_text and (is_gzipped or not is_binary):
+        return CSV
+    return OTHER
 
 
 def _header_size(start: bytes) -> int:
+    """The first eight bytes of a safetensors file: the size of its header."""
     return int.from_bytes(start[:8], "little")
 
 
-def _is_model(start: bytes, size: int) -> bool:
-    """Whether a length of a header that fits into the file comes first, as in safetensors."""
-    return len(start) == 8 and _header_size(start) <= size - 8
+def _may_be_safetensors(start: bytes, size: int) -> bool:
+    """Whether a file of this size begins with the size of a header that fits into it."""
+    return len(start) >= 8 and _header_size(start) <= size - 8
 
 
-def _says_abnet(header: bytes) -> bool:
+def _is_of_abnet(header: bytes) -> bool:
+    """Whether the header of a safetensors file names abnet as its format."""
     try:
         record, _ = json.JSONDecoder().raw_decode(header.decode("utf-8", "ignore"))
     except ValueError:

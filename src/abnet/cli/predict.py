@@ -1,4 +1,4 @@
-"""`abnet predict`."""
+"""`abnet predict`: label the rows of a table."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -7,12 +7,12 @@ import typer
 
 from abnet.cli import console, options
 from abnet.cli.console import guarded
+from abnet.utils.progress import stage_bars
 
 __all__ = ["predict"]
 
 MOST_SKIPPED = 10
 """Skipped rows that are named one by one."""
-DEFAULTS = options.defaults("model.predict_table:predict_table")
 
 
 @guarded
@@ -23,10 +23,10 @@ def predict(
         str | None,
         typer.Option("--output", "-o", metavar="FILE", help="CSV file to write; by default, or with -, to stdout."),
     ] = None,
-    proba: Annotated[bool, options.flag("--proba", "Add the probability of each class.")] = DEFAULTS["proba"],
+    proba: Annotated[bool, options.flag("--proba", "Add the probability of each class.")] = False,
     vote: Annotated[
         bool, options.flag("--vote", "Predict the most likely class, without the certified threshold.")
-    ] = DEFAULTS["vote"],
+    ] = False,
     unseen: Annotated[
         str,
         typer.Option(
@@ -34,14 +34,14 @@ def predict(
             help="New categories and cells that cannot be read: treat them as unknown or missing, with a note, or "
             "refuse the table.",
         ),
-    ] = DEFAULTS["unseen"],
+    ] = "warn",
     on_error: Annotated[
         str,
         typer.Option(
             metavar="stop|skip",
             help="A row that cannot be read: stop, or leave its prediction empty and name the row in a note.",
         ),
-    ] = DEFAULTS["on_error"],
+    ] = "stop",
     keep: Annotated[
         list[str] | None,
         typer.Option(metavar="COLUMN", help="Column to pass through, such as an id; repeatable. 'all' keeps all."),
@@ -72,25 +72,36 @@ def predict(
     from abnet.model.predict_table import predict_table
     from abnet.utils.wording import number_of
 
-    output = None if to in (None, "-") else Path(str(to))
-    if output is not None:
+    output = None
+    if to not in (None, "-"):
+        output = Path(str(to))
         check_output(output, "CSV", inputs=(model, table), overwrite=overwrite)
-    wanted: dict[str, Any] = {
-        "proba": proba, "keep": tuple(keep or ()), "unseen": unseen, "on_error": on_error,
-        "allow_shift": allow_shift, "vote": vote, "form": "json" if json and output is None else "csv",
-    }  # fmt: skip
-    with console.bar(f"Predicting {table.name}", quiet=quiet or output is None) as progress:
-        made = predict_table(model, table, console.data_stream() if output is None else output, progress=progress,
-                             **wanted)  # fmt: skip
-    console.say_all(made.notes)
-    for skipped in made.skipped[1:MOST_SKIPPED]:
-        console.say(f"row {skipped.row} skipped: {skipped.reason}")
-    if len(made.skipped) > MOST_SKIPPED:
-        console.say(
-            f"{number_of(len(made.skipped) - MOST_SKIPPED, 'more row')} skipped; --output FILE --json lists all"
+    choices: dict[str, Any] = {"unseen": unseen, "on_error": on_error}  # `predict_table` checks these texts
+    writes_json_rows = json and output is None
+    with stage_bars(f"Predicting {table.name}", hidden=quiet or output is None) as progress:
+        outcome = predict_table(
+            model,
+            table,
+            console.data_stream() if output is None else output,
+            proba=proba,
+            keep=tuple(keep or ()),
+            allow_shift=allow_shift,
+            vote=vote,
+            form="json" if writes_json_rows else "csv",
+            progress=progress,
+            **choices,
         )
-    if output is not None and json:
-        console.as_json({**made.to_dict(), "notes": console.said()})
-    elif output is not None:
-        print(f"Predicted {number_of(made.n_rows, 'row')} into {output}{console.replaced(made.replaced)}.")
-        print(", ".join(f"{label}: {number:,}" for label, number in made.counts.items()))
+    console.show_notes(outcome.notes)
+    # The first skipped row is among the notes already.
+    for skipped in outcome.skipped[1:MOST_SKIPPED]:
+        console.note(f"row {skipped.row} skipped: {skipped.reason}")
+    n_more = len(outcome.skipped) - MOST_SKIPPED
+    if n_more > 0:
+        console.note(f"{number_of(n_more, 'more row')} skipped; --output FILE --json lists all")
+    if output is None:
+        return
+    if json:
+        console.as_json({**outcome.to_dict(), "notes": console.shown_notes()})
+        return
+    print(f"Predicted {number_of(outcome.n_rows, 'row')} into {output}{console.replaced(outcome.replaced)}.")
+    print(", ".join(f"{label}: {number:,}" for label, number in outcome.counts.items()))

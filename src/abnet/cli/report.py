@@ -7,10 +7,9 @@ import typer
 
 from abnet.cli import console, options
 from abnet.cli.console import guarded
+from abnet.utils.progress import stage_bars
 
 __all__ = ["report"]
-
-DEFAULTS = options.defaults("report.report_table:report_table")
 
 
 @guarded
@@ -19,30 +18,31 @@ def report(
     table: Annotated[
         Path | None,
         typer.Argument(metavar="TABLE", readable=False, help="Labelled rows that the model was not trained on."),
-    ] = DEFAULTS["table"],
+    ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Page to write.")] = Path(
         "report.html"
     ),
-    truth: options.Truth = DEFAULTS["truth"],
+    truth: options.Truth = None,
     compared: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Other models to show: the output of `abnet compare --json`.")
-    ] = DEFAULTS["compared"],
-    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Heading of the page.")] = DEFAULTS["title"],
-    owner: Annotated[str | None, typer.Option(metavar="TEXT", help="Who is accountable for it.")] = DEFAULTS["owner"],
-    purpose: Annotated[str | None, typer.Option(metavar="TEXT", help="Intended use.")] = DEFAULTS["purpose"],
-    date: Annotated[str | None, typer.Option(metavar="TEXT", help="Date to print on the page.")] = DEFAULTS["date"],
-    data: Annotated[str | None, typer.Option(metavar="TEXT", help="Description of the data.")] = DEFAULTS["data"],
+    ] = None,
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Heading of the page.")] = None,
+    owner: Annotated[str | None, typer.Option(metavar="TEXT", help="Who is accountable for it.")] = None,
+    purpose: Annotated[str | None, typer.Option(metavar="TEXT", help="Intended use.")] = None,
+    date: Annotated[str | None, typer.Option(metavar="TEXT", help="Date to print on the page.")] = None,
+    data: Annotated[str | None, typer.Option(metavar="TEXT", help="Description of the data.")] = None,
     form: Annotated[
         bool,
         typer.Option(
-            "--form/--no-form", metavar="",
+            "--form/--no-form",
+            metavar="",
             help="Include a form to try rows. The page then holds the model and the training rows that it keeps.",
         ),
-    ] = DEFAULTS["form"],
+    ] = True,
     overwrite: options.Overwrite = False,
     quiet: options.Quiet = False,
     json: options.AsJSON = False,
-) -> None:  # fmt: skip
+) -> None:
     """Write one HTML page about a model.
 
     The page shows the certificate, which columns matter, how the model was
@@ -60,16 +60,26 @@ def report(
     from abnet.utils.wording import number_of
 
     check_output(output, "HTML", inputs=(model, table, compared), overwrite=overwrite)
-    with console.bar("Starting", quiet=quiet) as progress:
+    with stage_bars("Starting", hidden=quiet) as progress:
         from abnet.report.report_table import report_table
 
         made = report_table(
-            model, output, table, truth=truth, compared=compared, title=title, owner=owner, purpose=purpose, date=date,
-            data=data, form=form, progress=progress,
-        )  # fmt: skip
-    console.say_all(made.notes)
+            model,
+            output,
+            table,
+            truth=truth,
+            compared=compared,
+            title=title,
+            owner=owner,
+            purpose=purpose,
+            date=date,
+            data=data,
+            form=form,
+            progress=progress,
+        )
+    console.show_notes(made.notes)
     if json:
-        console.as_json({**made.to_dict(), "notes": console.said()})
+        console.as_json({**made.to_dict(), "notes": console.shown_notes()})
         return
     rows = f" with estimates from {number_of(made.n_rows, 'row')}" if made.n_rows else ""
     size = f"{console.file_size(made.size)}{console.replaced(made.replaced)}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from abnet.cli.console import UsageError, guarded, note, when_interrupted
+from abnet.cli.console import UsageError, guarded, message, when_interrupted
 from abnet.cli.help import Command, Group
 
 if TYPE_CHECKING:
@@ -60,7 +60,8 @@ Race = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", metavar="", help="Show no progress.")]
 
-_RUNS, _RESULTS = Path("runs.sqlite"), Path("results")
+_RUNS = Path("runs.sqlite")
+_RESULTS = Path("results")
 
 
 @app.command(cls=Command)
@@ -88,14 +89,23 @@ def table1(
     abnet reproduce table1 --only-report
     """
     from abnet import paper
-    from abnet.paper.table_one import to_terminal
+    from abnet.paper.table1_display import to_terminal
 
     with _resumable(), _connected(cluster) as client:
         table = paper.table1(
-            store, datasets=_words(datasets), models=_words(models), widths=_numbers("--widths", widths),
-            repetitions=repetitions, race=race, train=not only_report, jobs=jobs, client=client, data_dir=data_dir,
-            output_dir=output_dir, verbose=not quiet,
-        )  # fmt: skip
+            store,
+            datasets=_words(datasets),
+            models=_words(models),
+            widths=_numbers("--widths", widths),
+            repetitions=repetitions,
+            race=race,
+            train=not only_report,
+            jobs=jobs,
+            client=client,
+            data_dir=data_dir,
+            output_dir=output_dir,
+            verbose=not quiet,
+        )
     _show(to_terminal(table.data))
     _finish(table)
 
@@ -128,9 +138,17 @@ def variants(
 
     with _resumable(), _connected(cluster) as client:
         table = paper.variants(
-            store, names=_words(names), datasets=_words(datasets), repetitions=repetitions, train=not only_report,
-            jobs=jobs, client=client, data_dir=data_dir, output_dir=output_dir, verbose=not quiet,
-        )  # fmt: skip
+            store,
+            names=_words(names),
+            datasets=_words(datasets),
+            repetitions=repetitions,
+            train=not only_report,
+            jobs=jobs,
+            client=client,
+            data_dir=data_dir,
+            output_dir=output_dir,
+            verbose=not quiet,
+        )
     _finish(table)
 
 
@@ -160,9 +178,14 @@ def fig2(
     from abnet import paper
 
     figure = paper.fig2(
-        widths=_numbers("--widths", widths), depths=_numbers("--depths", depths), repetitions=repetitions,
-        train=not only_report, data_dir=data_dir, output_dir=output_dir, verbose=True,
-    )  # fmt: skip
+        widths=_numbers("--widths", widths),
+        depths=_numbers("--depths", depths),
+        repetitions=repetitions,
+        train=not only_report,
+        data_dir=data_dir,
+        output_dir=output_dir,
+        verbose=True,
+    )
     _finish(figure)
 
 
@@ -204,10 +227,17 @@ def fig4(
 
     with _resumable(), _connected(cluster) as client:
         figure = paper.fig4(
-            store, models=_words(models), widths=_numbers("--widths", widths), repetitions=repetitions,
-            train=not only_report, jobs=jobs, client=client, data_dir=data_dir, output_dir=output_dir,
+            store,
+            models=_words(models),
+            widths=_numbers("--widths", widths),
+            repetitions=repetitions,
+            train=not only_report,
+            jobs=jobs,
+            client=client,
+            data_dir=data_dir,
+            output_dir=output_dir,
             verbose=not quiet,
-        )  # fmt: skip
+        )
     _finish(figure)
 
 
@@ -273,9 +303,13 @@ def status(
     from abnet import paper
 
     done = paper.status(
-        store, datasets=_words(datasets), models=_words(models), widths=_numbers("--widths", widths),
-        repetitions=repetitions, race=race,
-    )  # fmt: skip
+        store,
+        datasets=_words(datasets),
+        models=_words(models),
+        widths=_numbers("--widths", widths),
+        repetitions=repetitions,
+        race=race,
+    )
     _show(_status_table(done))
 
 
@@ -333,14 +367,19 @@ def report(
 
 def _words(text: str | None) -> list[str] | None:
     """Names separated by commas or spaces."""
-    return None if text is None else text.replace(",", " ").split()
+    if text is None:
+        return None
+    return text.replace(",", " ").split()
 
 
 def _numbers(option: str, text: str | None) -> list[int] | None:
-    given = _words(text)
-    if given is not None and not all(word.isascii() and word.isdigit() for word in given):
+    """Whole numbers separated by commas or spaces."""
+    words = _words(text)
+    if words is None:
+        return None
+    if not all(word.isascii() and word.isdigit() for word in words):
         raise UsageError(f"{option} takes whole numbers separated by commas, not {text!r}")
-    return None if given is None else [int(word) for word in given]
+    return [int(word) for word in words]
 
 
 def _resumable() -> AbstractContextManager[None]:
@@ -367,24 +406,35 @@ def _connected(address: str | None) -> Iterator[Any]:
 
 
 def _status_table(progress: dict[tuple[str, str, int], tuple[int, int]]) -> Any:
-    """A row for each data set and model, a column for each width."""
+    """A row for each data set and model, a column for each width, with sums.
+
+    Parameters
+    ----------
+    progress : dict
+        Finished runs and all runs by data set, model and width.
+    """
     from rich.table import Table
 
     widths = sorted({width for _, _, width in progress})
+    pairs = list(dict.fromkeys((dataset, model) for dataset, model, _ in progress))
     table = Table(title="Runs done", header_style="bold")
-    for name in ("data set", "model", *(f"width {width}" for width in widths), "all"):
-        table.add_column(name, justify="left" if name in ("data set", "model") else "right")
+    table.add_column("data set", justify="left")
+    table.add_column("model", justify="left")
+    for name in (*(f"width {width}" for width in widths), "all"):
+        table.add_column(name, justify="right")
 
-    def counts(dataset: str | None, model: str | None) -> list[str]:
-        """Cells of one row, or of all rows."""
-        own = {cell: of for cell, of in progress.items() if dataset is None or cell[:2] == (dataset, model)}
-        sums = [[of for cell, of in own.items() if cell[2] in some] for some in (*([w] for w in widths), widths)]
-        return [f"{sum(done for done, _ in of)}/{sum(total for _, total in of)}" if of else "" for of in sums]
+    def cell(rows: list[tuple[str, str]], columns: list[int]) -> str:
+        """``finished/all`` runs, summed over some rows and columns; empty if there are none."""
+        counts = [progress[*pair, width] for pair in rows for width in columns if (*pair, width) in progress]
+        if not counts:
+            return ""
+        return f"{sum(done for done, _ in counts)}/{sum(total for _, total in counts)}"
 
-    for dataset, model in dict.fromkeys(cell[:2] for cell in progress):
-        table.add_row(dataset, model.replace("_l", "ℓ"), *counts(dataset, model))
+    for dataset, model in pairs:
+        row = [(dataset, model)]
+        table.add_row(dataset, model.replace("_l", "ℓ"), *(cell(row, [width]) for width in widths), cell(row, widths))
     table.add_section()
-    table.add_row("all", "", *counts(None, None))
+    table.add_row("all", "", *(cell(pairs, [width]) for width in widths), cell(pairs, widths))
     return table
 
 
@@ -393,7 +443,9 @@ def _show(table: Any) -> None:
     from rich.console import Console
 
     console = Console()
-    Console(width=None if console.is_terminal else 120).print(table)
+    if not console.is_terminal:
+        console = Console(width=120)
+    console.print(table)
 
 
 def _finish(reproduced: "Reproduced[Any]") -> None:
@@ -401,5 +453,5 @@ def _finish(reproduced: "Reproduced[Any]") -> None:
     print("Written: " + ", ".join(map(str, reproduced.files)))
     if reproduced.failures:
         for name, error in reproduced.failures.items():
-            note(f"{name} failed: {error}")
+            message(f"{name} failed: {error}")
         raise typer.Exit(1)

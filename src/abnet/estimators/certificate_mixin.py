@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from abnet.certificates.certificate import Certificate
-from abnet.certificates.certify import Terms, certify
 from abnet.certificates.evidence import observe
 from abnet.certificates.fingerprint import fingerprint
+from abnet.certificates.from_evidence import Terms, certify
 from abnet.certificates.grouped_rows import check_groups
 from abnet.certificates.held import Held
 from abnet.certificates.split import RandomState, bet_keys, drawn_seed, row_hashes, row_order

@@ -15,8 +15,8 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from abnet.certificates.certificate import Certificate
-from abnet.certificates.certify import Terms
 from abnet.certificates.certify_model import certify_judged
+from abnet.certificates.from_evidence import Terms
 from abnet.certificates.measures import auc, balanced_error, calibration_error, log_loss
 from abnet.certificates.outside import judge_answers
 from abnet.estimators.certificate_mixin import CertificateMixin

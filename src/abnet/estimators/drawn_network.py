@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.certificates.certificate import Certificate
-from abnet.certificates.certify import Terms, certify_drawn
 from abnet.certificates.evidence import observe
+from abnet.certificates.from_evidence import Terms, certify_drawn
 from abnet.model.predictors.layers import Layers
 from abnet.networks.posterior import Posterior
 from abnet.tables.labels import Labels

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from abnet.bounds import gibbs_bound
 from abnet.certificates.certificate import Certificate
-from abnet.certificates.certify import Terms, about_the_vote, certify
 from abnet.certificates.decision import ARGMAX, Decision
 from abnet.certificates.fingerprint import fingerprint, warn_of_copies
+from abnet.certificates.from_evidence import Terms, about_the_vote, certify
 from abnet.certificates.goals import Goal
 from abnet.certificates.held import Held
 from abnet.certificates.split import Split, row_hashes, warn_of_few_rows

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.certificates.certify import Terms
 from abnet.certificates.decision import ARGMAX, Decision
+from abnet.certificates.from_evidence import Terms
 from abnet.certificates.goals import Costs, Goal, TargetPrecision, TargetRecall, meet
 from abnet.certificates.held import Held
 from abnet.certificates.rule_rates import extreme

@@ -9,10 +9,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.certificates.certify import certify
 from abnet.certificates.evidence import Evidence, observe
 from abnet.certificates.fingerprint import CopiesInStream
 from abnet.certificates.fitted_rows import RowFilter, kept_rows, row_filter
+from abnet.certificates.from_evidence import certify
 from abnet.estimators.certificate_mixin import CertificateMixin
 from abnet.estimators.fit import Fitted
 from abnet.estimators.known_classes import warn_of_unknown

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.model.predictors.paths import block_rows, path_outputs
-from abnet.model.predictors.pbgnet import PBGNet
+from abnet.model.predictors.pbgnet import PBGNetPredictor
 from abnet.model.predictors.predictor import Predictor
 from abnet.networks import SampledPBGNet, exact
 from abnet.networks.bam import BAM
@@ -254,5 +254,5 @@ def losses_on_test_set(
     if isinstance(aggregation, SampledPBGNet):
         if max(network.sizes[1:-1]) > exact.MAX_WIDTH:
             return Losses(np.ones(len(codes)))
-        return Losses(losses_of(PBGNet.from_network(network).scores(X), codes))
+        return Losses(losses_of(PBGNetPredictor.from_network(network).scores(X), codes))
     return losses_of_draws(posterior, predictor, X, scores, codes, rng, frozen=True, report=report)

@@ -11,9 +11,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from abnet.certificates.certificate import Certificate
-from abnet.certificates.certify import Terms
 from abnet.certificates.certify_model import confusion_of
 from abnet.certificates.decision import ARGMAX
+from abnet.certificates.from_evidence import Terms
 from abnet.certificates.grouped_rows import check_groups
 from abnet.certificates.outside import judge_answers
 from abnet.certificates.training_rows import find_fitted, refuse_fitted

@@ -1,9 +1,9 @@
 """Labelled rows with their groups: read them from a table, split them at random, take some of them."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +14,17 @@ from abnet.estimators.certificate_mixin import CertificateMixin
 from abnet.estimators.certified import CertifiedClassifier
 from abnet.tables import TableError
 from abnet.tables.caller_rows import take_rows
-from abnet.tables.cells import UnknownColumnError
+from abnet.tables.cells import UnknownColumnError, listed
 from abnet.tables.frames import as_table
 from abnet.tables.named_columns import NamedColumnError, cell_texts, check_named, without_group
 from abnet.tables.preparation import TablePreparation
-from abnet.tables.reading import Learning, TableSource, learning_part, without
+from abnet.tables.reading import Learning, TableSource, learning_part
 from abnet.tables.target import bin_names
 from abnet.utils.errors import Parameter, ParameterError
 from abnet.utils.wording import number_of
+
+if TYPE_CHECKING:
+    import polars
 
 __all__ = ["Labelled", "check_roles", "for_tables", "read_rows", "take", "two_random_parts"]
 
@@ -70,7 +73,7 @@ def check_roles(target: str, drop: Sequence[str], group: str | None, preparation
 
 
 def for_tables(estimator: CertificateMixin | None) -> CertificateMixin:
-    """An unfitted copy with a seed and a preparation for tables; invalid settings raise an error at once.
+    """An unfitted copy with a seed and a preparation for tables; `read_rows` checks its settings.
 
     Examples
     --------
@@ -87,7 +90,6 @@ def for_tables(estimator: CertificateMixin | None) -> CertificateMixin:
         made.set_params(preprocessor=TablePreparation())
     if isinstance(made.preprocessor, TablePreparation):
         made.preprocessor.rules()
-    made.settings()
     return made
 
 
@@ -131,14 +133,21 @@ def read_rows(
         )
     preparation = classifier.preprocessor if isinstance(classifier.preprocessor, TablePreparation) else None
     check_roles(target, drop, group, preparation)
+    settings = classifier.settings()
     try:
         part = learning_part(
-            lambda: without(source.frames(), drop), target, max_learn_rows=max_learn_rows,
-            share=classifier.settings().share, seed=classifier.random_state, missing_label=missing_label, bins=bins,
-        )  # fmt: skip
+            lambda: _without_columns(source.frames(), drop),
+            target,
+            max_learn_rows=max_learn_rows,
+            share=settings.share,
+            seed=classifier.random_state,
+            missing_label=missing_label,
+            bins=bins,
+        )
+    except NamedColumnError:
+        raise
     except UnknownColumnError as error:
-        named = "drop" if str(error).startswith("drop: ") else "target"
-        raise NamedColumnError("{}: {}", Parameter(named), str(error).removeprefix("drop: ")) from error
+        raise NamedColumnError("{}: {}", Parameter("target"), error) from error
     if part.n_rows < at_least:
         raise TableError(
             f"the table has {number_of(part.n_rows, 'labelled row')}; at least {at_least} are needed, to train on one "
@@ -149,6 +158,20 @@ def read_rows(
     if part.cuts and classifier.get_params().get("classes", ()) is None:
         classifier.set_params(classes=list(bin_names(part.cuts)))
     return _take_groups(part, group)
+
+
+def _without_columns(frames: "Iterable[polars.DataFrame]", drop: Sequence[str]) -> "Iterator[polars.DataFrame]":
+    """Frames without the dropped columns; raise a NamedColumnError if one of these is not in the table."""
+    for frame in frames:
+        unknown = [name for name in drop if name not in frame.columns]
+        if unknown:
+            raise NamedColumnError(
+                "{}: no column {} in the table; its columns are {}.",
+                Parameter("drop"),
+                listed(unknown),
+                listed(frame.columns),
+            )
+        yield frame.drop(list(drop))
 
 
 def _take_groups(part: Learning, group: str | None) -> tuple[Learning, NDArray[Any] | None]:

@@ -1,6 +1,6 @@
-"""Against what a row is explained: columns and their features, background rows, and the orders to go through.
+"""Background rows, column layout and orders of the columns: what an explanation depends on besides model and row.
 
-All of it is one storable value, so that another program repeats the same computation number by number.
+An `ExplanationPlan` holds all of it as one value that can be stored, so that another program computes the same numbers.
 """
 
 from dataclasses import dataclass, replace
@@ -11,35 +11,42 @@ from numpy.typing import NDArray
 
 from abnet.certificates.fingerprint import BACKGROUND_ROWS, decimals, drawn_rows
 from abnet.model.model import Model
+from abnet.model.predictors.predictor import as_matrix
 from abnet.utils import checks
 from abnet.utils.coded_rows import dense
 from abnet.utils.errors import Parameter, ParameterError
 
-__all__ = ["ColumnLayout", "ExplanationPlan", "column_layout"]
+__all__ = ["ColumnLayout", "ExplanationPlan", "column_layout", "network_inputs"]
 
 EXACT_COLUMNS = 10
-"""Columns in which a row differs from a background row up to which all coalitions are enumerated."""
+"""All coalitions are enumerated if a row differs from a background row in at most this many columns."""
+MOST_EXACT_COLUMNS = 16
+"""Largest value of `exact_columns` that a plan accepts: 2^16 network evaluations for each background row."""
 STEPS = 8192
-"""Columns entered for one row in all pairs of orders, about; half as many network evaluations."""
+"""About how many times a column is added to a coalition for one row; each pair of orders evaluates the network twice
+as often."""
+MOST_PAIRS = 16
+"""Maximum number of pairs of orders for a background row, unless the caller asks for more."""
 VERSION = 1
+"""Version of the stored form of a plan."""
 
 
 @dataclass(frozen=True)
 class ColumnLayout:
-    """Which column of the caller's every input of the network comes from.
+    """Maps each input of the network to the caller's column that it comes from.
 
-    The inputs are the features of all columns, then the thermometer codes of feature after feature.
+    The inputs are the features of all columns, followed by the thermometer codes of each feature in turn.
 
     Attributes
     ----------
     names : tuple of str
         The columns that the model uses, in its order; names may repeat.
     owners : tuple of int
-        For each feature the place of its column among the names.
+        For each feature, the position of its column among the names.
     codes : tuple of int
-        For each feature the number of its codes.
+        For each feature, the number of its codes.
     original : bool
-        Whether these are the caller's own columns; not so where a transformer of another library prepared them.
+        Whether these are the caller's own columns. False if a transformer of another library made the features.
     """
 
     names: tuple[str, ...]
@@ -74,24 +81,36 @@ def column_layout(model: Model) -> ColumnLayout:
     (('age', 'size'), [0, 1, 1])
     """
     preparation = model.preparation
-    codes, owners = tuple(map(len, preparation.codes)), preparation.owners
-    n = model.n_inputs - sum(codes)
-    if owners is None:  # the features themselves are explained
-        names = preparation.feature_names or _numbered(n)
-        return ColumnLayout(names, tuple(range(n)), codes or (0,) * n, original=False)
-    used = sorted(set(owners))  # a constant column makes no signs
+    codes = tuple(map(len, preparation.codes))
+    n_features = model.n_inputs - sum(codes)
+    if not codes:
+        codes = (0,) * n_features
+    if preparation.owners is None:  # columns are unknown, so the features themselves are explained
+        names = preparation.feature_names or _numbered(n_features)
+        return ColumnLayout(names=names, owners=tuple(range(n_features)), codes=codes, original=False)
+    used = sorted(set(preparation.owners))  # a constant column has no features
     names = tuple(column.name for column in preparation.columns) or model.feature_names or ()
-    names = names if len(names) > used[-1] else _numbered(used[-1] + 1)
-    at = {place: number for number, place in enumerate(used)}
-    return ColumnLayout(tuple(names[place] for place in used), tuple(at[p] for p in owners), codes or (0,) * n)
+    if len(names) <= used[-1]:
+        names = _numbered(used[-1] + 1)
+    position = {column: number for number, column in enumerate(used)}
+    return ColumnLayout(
+        names=tuple(names[column] for column in used),
+        owners=tuple(position[column] for column in preparation.owners),
+        codes=codes,
+    )
 
 
 def _numbered(count: int) -> tuple[str, ...]:
     return tuple(f"x{place}" for place in range(count))
 
 
+def network_inputs(inputs: Any, n_inputs: int) -> NDArray[np.float64]:
+    """Prepared rows as the network reads them: rounded to float32."""
+    return dense(as_matrix(inputs, n_inputs)).astype(np.float32).astype(np.float64)
+
+
 def _matrix(where: str, value: Any, width: int) -> NDArray[np.float32]:
-    """Stored rows of so many features."""
+    """Stored rows as a matrix with this many features."""
     rows = checks.list_of(checks.list_of(checks.finite))(where, value)
     if not rows or any(len(row) != width for row in rows):
         raise ValueError(f"{where} must be rows of {width} features each.")
@@ -104,19 +123,19 @@ def _matrix(where: str, value: Any, width: int) -> NDArray[np.float32]:
 
 @dataclass(frozen=True, eq=False)
 class ExplanationPlan:
-    """All that an explanation depends on besides the model and the row.
+    """Everything that an explanation depends on besides the model and the row.
 
     Attributes
     ----------
     columns : ColumnLayout
     background : float32 array (B, features)
-        Rows to compare with, as features before the codes.
+        Rows to compare with, as features without codes.
     permutations : int array (B, P, columns)
-        For each background row P orders in which columns are entered; each is gone through forwards and backwards.
+        For each background row, P orders of the columns. Each order is used forwards and backwards.
     exact_columns : int
-        Where a row differs from a background row in at most so many columns, all coalitions are enumerated instead.
+        If a row differs from a background row in at most this many columns, all coalitions are enumerated instead.
     seed : int
-        What the orders were drawn with.
+        Seed that the orders were drawn with.
 
     Examples
     --------
@@ -148,15 +167,16 @@ class ExplanationPlan:
         ----------
         model : Predictor
         background : table or array, optional
-            Usual rows in the caller's units; of more than 25, so many are drawn. By default those that the model keeps.
+            Typical rows in the caller's units; if there are more than 25, 25 are drawn. By default the training rows
+            that the model keeps.
         seed : int
-            Of the draws.
+            Seed of all draws.
         pairs : int, optional
-            Orders for each background row, each used in both directions; two or more, so that errors can be told. By
-            default as many as make about 15,000 evaluations of the network for a row, 2 to 16.
+            Number of orders for each background row, each used in both directions; at least two, so that standard
+            errors can be computed. By default about 15,000 evaluations of the network per row, with 2 to 16 orders.
         exact_columns : int, optional
-            See the attributes; 0 to 16. By default 10, and where `pairs` is given as many as cost no more evaluations
-            than its orders.
+            See the attributes; 0 to 16. By default 10. If `pairs` is given, the default is the largest number whose
+            coalitions cost no more evaluations than the orders.
         """
         layout = column_layout(model)
         if background is None:
@@ -174,51 +194,83 @@ class ExplanationPlan:
         pairs: int | None = None,
         exact_columns: int | None = None,
     ) -> "ExplanationPlan":
-        """A plan for background rows that are features already; its orders are drawn."""
+        """A plan with randomly drawn orders for background rows that are already features."""
         if not len(rows) or not np.isfinite(rows).all():
             raise ValueError("the background needs at least one row, and its numbers must be finite.")
-        if exact_columns is None:
-            exact_columns = EXACT_COLUMNS if pairs is None else _as_cheap_as(pairs)
-        if not 0 <= exact_columns <= 16:
-            raise ParameterError("{} must be between 0 and 16; got {}.", Parameter("exact_columns"), exact_columns)
         J = len(layout.names)
-        P = min(max(STEPS // (len(rows) * J), 2), 16) if pairs is None else checks.count("pairs", pairs, least=2)
-        orders = np.broadcast_to(np.arange(J), (len(rows), P, J))
-        permutations = np.random.default_rng(seed).permuted(orders, axis=2)
-        return ExplanationPlan(layout, np.asarray(rows, np.float32), permutations, exact_columns, seed)
+        if pairs is None:
+            n_orders = min(max(STEPS // (len(rows) * J), 2), MOST_PAIRS)
+            default_exact = EXACT_COLUMNS
+        else:
+            n_orders = checks.count("pairs", pairs, least=2)
+            default_exact = _as_cheap_as(n_orders)
+        if exact_columns is None:
+            exact_columns = default_exact
+        if not 0 <= exact_columns <= MOST_EXACT_COLUMNS:
+            raise ParameterError(
+                "{} must be between 0 and {}; got {}.", Parameter("exact_columns"), MOST_EXACT_COLUMNS, exact_columns
+            )
+        orders = np.broadcast_to(np.arange(J), (len(rows), n_orders, J))
+        return ExplanationPlan(
+            columns=layout,
+            background=np.asarray(rows, np.float32),
+            permutations=np.random.default_rng(seed).permuted(orders, axis=2),
+            exact_columns=exact_columns,
+            seed=seed,
+        )
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON: `from_dict` gives the same plan, and docs/explanation.md says how to use it."""
+        """Plain values, ready for JSON. `from_dict` gives the same plan; docs/explanation.md describes the fields."""
         layout = self.columns
         return {
-            "version": VERSION, "columns": list(layout.names), "owners": list(layout.owners),
-            "codes": list(layout.codes), "original": layout.original, "background": decimals(self.background),
-            "permutations": self.permutations.tolist(), "exact_columns": self.exact_columns, "seed": self.seed,
-        }  # fmt: skip
+            "version": VERSION,
+            "columns": list(layout.names),
+            "owners": list(layout.owners),
+            "codes": list(layout.codes),
+            "original": layout.original,
+            "background": decimals(self.background),
+            "permutations": self.permutations.tolist(),
+            "exact_columns": self.exact_columns,
+            "seed": self.seed,
+        }
 
     @staticmethod
     def from_dict(record: Any) -> "ExplanationPlan":
         """The plan in a record; ValueError for anything that `to_dict` would not have written."""
-        where, places = "explanation plan", checks.list_of(checks.tally)
+        where = "explanation plan"
+        places = checks.list_of(checks.tally)
         fields = checks.take(
-            where, record, version=checks.one_of(VERSION), columns=checks.list_of(checks.text), owners=places,
-            codes=places, original=checks.flag, background=lambda name, value: value,
-            permutations=checks.list_of(checks.list_of(places)), exact_columns=checks.tally, seed=checks.tally,
-        )  # fmt: skip
+            where,
+            record,
+            version=checks.one_of(VERSION),
+            columns=checks.list_of(checks.text),
+            owners=places,
+            codes=places,
+            original=checks.flag,
+            background=lambda name, value: value,
+            permutations=checks.list_of(checks.list_of(places)),
+            exact_columns=checks.tally,
+            seed=checks.tally,
+        )
         layout = ColumnLayout(fields["columns"], fields["owners"], fields["codes"], fields["original"])
-        J, rows = len(layout.names), _matrix(f"{where}.background", fields["background"], layout.n_features)
+        J = len(layout.names)
+        rows = _matrix(f"{where}.background", fields["background"], layout.n_features)
         if set(layout.owners) != set(range(J)) or len(layout.codes) != layout.n_features:
             raise ValueError(f"{where}: its owners and codes do not fit its {J} columns.")
-        orders, counts = fields["permutations"], {len(row) for row in fields["permutations"]}
-        whole = all(sorted(order) == list(range(J)) for row in orders for order in row)
-        if len(orders) != len(rows) or len(counts) != 1 or min(counts) < 2 or not whole:
+        if not _orders_fit(fields["permutations"], len(rows), J):
             raise ValueError(f"{where}: its permutations do not fit {len(rows)} background rows and {J} columns.")
-        if fields["exact_columns"] > 16:
-            raise ValueError(f"{where}: exact_columns must be at most 16.")
-        return ExplanationPlan(layout, rows, np.array(orders, np.intp), fields["exact_columns"], fields["seed"])
+        if fields["exact_columns"] > MOST_EXACT_COLUMNS:
+            raise ValueError(f"{where}: exact_columns must be at most {MOST_EXACT_COLUMNS}.")
+        return ExplanationPlan(
+            columns=layout,
+            background=rows,
+            permutations=np.array(fields["permutations"], np.intp),
+            exact_columns=fields["exact_columns"],
+            seed=fields["seed"],
+        )
 
     def thinned(self, evaluations: int) -> "ExplanationPlan":
-        """The plan with its first background rows only: as many as take about so many evaluations, 8 at least.
+        """The plan with its first background rows only: as many as cost about this many evaluations, at least 8.
 
         Examples
         --------
@@ -228,8 +280,8 @@ class ExplanationPlan:
         (12, 25)
         """
         _, P, J = self.permutations.shape
-        rows = max(evaluations // (2 * P * (J + 1)), 8)
-        return replace(self, background=self.background[:rows], permutations=self.permutations[:rows])
+        n_rows = max(evaluations // (2 * P * (J + 1)), 8)
+        return replace(self, background=self.background[:n_rows], permutations=self.permutations[:n_rows])
 
     def check_fits(self, model: Model) -> None:
         """ValueError if the plan was made for a model with other columns."""
@@ -241,8 +293,18 @@ class ExplanationPlan:
         return np.asarray(model.preparation.with_codes(self.background), np.float32).astype(np.float64)
 
 
+def _orders_fit(permutations: Any, n_rows: int, n_columns: int) -> bool:
+    """Whether there are equally many orders for each row, at least two, and each is an order of all columns."""
+    if len(permutations) != n_rows:
+        return False
+    counts = {len(orders) for orders in permutations}
+    if len(counts) != 1 or min(counts) < 2:
+        return False
+    return all(sorted(order) == list(range(n_columns)) for orders in permutations for order in orders)
+
+
 def _as_cheap_as(pairs: int) -> int:
-    """Players up to which all coalitions are no more evaluations than so many pairs of orders.
+    """The most players whose coalitions cost no more evaluations than this many pairs of orders.
 
     Examples
     --------

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abnet.explanation.direction import levels
-from abnet.explanation.model_explanation import ModelExplanation
-from abnet.explanation.row_explanation import RowExplanation, amount, points
+from abnet.explanation.direction import category_effects
+from abnet.explanation.model_explanation import ColumnImportance, ModelExplanation
+from abnet.explanation.own_cells import OwnCells
+from abnet.explanation.regions import Region
+from abnet.explanation.row_explanation import RowExplanation
+from abnet.explanation.units import Unit, change_text, quantity_name, value_text
 from abnet.utils.plots import LOWERS, OKABE_ITO, RAISES, drawable, label_panel, save, styled
-from abnet.utils.wording import number_of
+from abnet.utils.wording import number_of, percentage_points
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,16 +31,20 @@ __all__ = [
     "save_row_figures",
 ]
 
-_UP, _DOWN = RAISES, LOWERS
-MOST_PANELS, PANEL_COLUMNS = 12, 5
-"""Classes that a beeswarm has panels for, and columns in each of them."""
+MOST_PANELS = 12
+"""Maximum number of classes that a beeswarm has panels for."""
+PANEL_COLUMNS = 5
+"""Columns in each of several panels."""
+WHOLE_COLUMNS = 12
+"""Columns of a beeswarm with a single panel."""
 DEPENDENCES = 3
-"""Columns whose dependence is drawn by `save_model_figures`: the most important ones."""
+"""`save_model_figures` draws this many columns, the most important ones, against their values."""
 _BAR: dict[str, Any] = {"height": 0.62, "linewidth": 0}
+_LINE = "#AAAAAA"
 
 
-def _named(axes: "Axes", names: Sequence[str]) -> None:
-    """Names of the bars, from the top down."""
+def _name_bars(axes: "Axes", names: Sequence[str]) -> None:
+    """Write the names of the bars beside them, from the top down."""
     axes.set_yticks(range(len(names)), names)
     for label in axes.get_yticklabels():
         label.set_parse_math(False)
@@ -46,20 +53,32 @@ def _named(axes: "Axes", names: Sequence[str]) -> None:
     axes.tick_params(axis="y", length=0)
 
 
-def _figure(bars: int, width: float = 6.4) -> "Figure":
+def _figure(n_bars: int, width: float = 6.4) -> "Figure":
+    """An empty figure that is high enough for this many bars."""
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(width, 0.9 + 0.24 * bars), layout="constrained")
+    return Figure(figsize=(width, 0.9 + 0.24 * n_bars), layout="constrained")
+
+
+def _sign_colours(changes: Sequence[float]) -> list[str]:
+    """The colours of bars that raise or lower a prediction."""
+    colours = []
+    for change in changes:
+        if change >= 0:
+            colours.append(RAISES)
+        else:
+            colours.append(LOWERS)
+    return colours
 
 
 def contributions_figure(row: RowExplanation, *, most: int = 12) -> "Figure":
-    """What moved a row: a waterfall as in SHAP, from the background's average below to the row above.
+    """What moved a row: a waterfall as in SHAP, from the background's average at the bottom to the row at the top.
 
     Parameters
     ----------
     row : RowExplanation
     most : int
-        Columns shown, the largest contribution first; the others are one bar.
+        Number of columns to show, the largest contribution first; the other columns share one bar.
 
     Examples
     --------
@@ -71,52 +90,65 @@ def contributions_figure(row: RowExplanation, *, most: int = 12) -> "Figure":
     >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
     ['x0 = 1', 'x1 = 1']
     """
-    moved, ranked = row.moves, row.ranked()
-    listed, rest = ranked[:most], ranked[most:]
-    moves = [float(moved.contributions[j]) for j in listed]
-    errors = [float(moved.standard_errors[j]) for j in listed]
+    waterfall = row.waterfall
+    ranked = row.ranked()
+    listed = ranked[:most]
+    others = ranked[most:]
+    changes = [float(waterfall.contributions[j]) for j in listed]
+    errors = [float(waterfall.standard_errors[j]) for j in listed]
     names = [f"{drawable(row.columns[j], 28)} = {drawable(row.cells[j], 14)}" for j in listed]
-    if rest:
-        moves.append(float(moved.contributions[rest].sum()))
+    if others:
+        changes.append(float(waterfall.contributions[others].sum()))
         errors.append(0.0)
-        names.append(number_of(len(rest), "other column"))
-    base, value = moved.base, moved.value
-    starts = base + np.append(np.cumsum(moves[::-1])[::-1][1:], 0.0)  # the last bar starts at the average
+        names.append(number_of(len(others), "other column"))
+    # The bars are stacked from the last one, which starts at the average, to the first one, which ends at the row.
+    starts = waterfall.base + np.append(np.cumsum(changes[::-1])[::-1][1:], 0.0)
     with styled():
-        figure = _figure(len(moves) + 2)
+        figure = _figure(len(changes) + 2)
         axes = figure.subplots()
-        for at in (base, value):
-            axes.axvline(at, color="#999999", linewidth=0.8, linestyle=":")
-        axes.barh(
-            range(len(moves)), moves, left=starts, color=[RAISES if move >= 0 else LOWERS for move in moves],
-            xerr=None if row.exact else errors, error_kw={"elinewidth": 0.9, "ecolor": "black"}, **_BAR,
-        )  # fmt: skip
-        for place in range(len(moves) - 1):
+        for end in (waterfall.base, waterfall.value):
+            axes.axvline(end, color="#999999", linewidth=0.8, linestyle=":")
+        whiskers: dict[str, Any] = {}
+        if not row.exact:
+            whiskers = {"xerr": errors, "error_kw": {"elinewidth": 0.9, "ecolor": "black"}}
+        axes.barh(range(len(changes)), changes, left=starts, color=_sign_colours(changes), **whiskers, **_BAR)
+        for place in range(len(changes) - 1):
             axes.plot([starts[place]] * 2, [place - 0.31, place + 1.31], color="#888888", linewidth=0.6)
-        _named(axes, names)
-        _numbers(axes, row, starts, moves)
-        average = f"average over the background: {amount(base, row.unit)}"
-        axes.set_xlabel(f"{_quantity(row)}\n{average}", parse_math=False)
+        _name_bars(axes, names)
+        _write_changes(axes, starts, changes, row.unit)
+        quantity = quantity_name(drawable(row.classes[row.code], 20), row.unit)
+        average = f"average over the background: {value_text(waterfall.base, row.unit)}"
+        axes.set_xlabel(f"{quantity}\n{average}", parse_math=False)
         if row.unit == "probability":
             axes.xaxis.set_major_formatter(_percentages())
-        sure = f", {_quantity(row)} = {amount(value, row.unit)}"
-        answer = "no answer" if row.label is None else drawable(row.classes[row.code], 20)
-        axes.set_title(f"row {row.number}: {answer}{sure}", loc="left", parse_math=False)
+        answer = "no answer"
+        if row.label is not None:
+            answer = drawable(row.classes[row.code], 20)
+        value = value_text(waterfall.value, row.unit)
+        axes.set_title(f"row {row.number}: {answer}, {quantity} = {value}", loc="left", parse_math=False)
     return figure
 
 
-def _numbers(axes: "Axes", row: RowExplanation, starts: Any, moves: list[float]) -> None:
-    """Each bar's number behind its end, with room for it."""
-    low, high = min([*starts, *(starts + moves)]), max([*starts, *(starts + moves)])
-    room = 0.16 * ((high - low) or 1.0)
-    axes.set_xlim(low - room, high + room)
-    for place, (start, move) in enumerate(zip(starts, moves, strict=True)):
-        side = 1 if move >= 0 else -1
+def _write_changes(axes: "Axes", starts: Any, changes: list[float], unit: Unit) -> None:
+    """Write the number of each bar behind its end, and leave space for it."""
+    ends = [*starts, *(starts + changes)]
+    low = min(ends)
+    high = max(ends)
+    margin = 0.16 * ((high - low) or 1.0)
+    axes.set_xlim(low - margin, high + margin)
+    for place, (start, change) in enumerate(zip(starts, changes, strict=True)):
+        if change >= 0:
+            style: dict[str, Any] = {"xytext": (3, 0), "ha": "left", "color": RAISES}
+        else:
+            style = {"xytext": (-3, 0), "ha": "right", "color": LOWERS}
         axes.annotate(
-            amount(move, row.unit, sign=True), (start + move, place), xytext=(3 * side, 0),
-            textcoords="offset points", va="center", ha="left" if side > 0 else "right", fontsize=8,
-            color=RAISES if side > 0 else LOWERS,
-        )  # fmt: skip
+            change_text(change, unit),
+            (start + change, place),
+            textcoords="offset points",
+            va="center",
+            fontsize=8,
+            **style,
+        )
 
 
 def _percentages() -> Any:
@@ -125,13 +157,8 @@ def _percentages() -> Any:
     return PercentFormatter(1.0)
 
 
-def _quantity(row: RowExplanation) -> str:
-    name = drawable(row.classes[row.code], 20)
-    return f"P({name})" if row.unit == "probability" else f"score for {name}"
-
-
 def row_regions_figure(row: RowExplanation) -> "Figure":
-    """The regions that a row falls in: probability and expected output on the left, share of the decision on the right.
+    """The regions that a row falls in: probability and expected output (left), and share of the decision (right).
 
     Raises
     ------
@@ -140,55 +167,70 @@ def row_regions_figure(row: RowExplanation) -> "Figure":
     """
     if row.regions is None:
         raise ValueError(row.no_regions)
-    c, listed = row.output, row.regions.listed
-    names = [_region_name(region) for region in listed]
-    probabilities = [region.probability for region in listed]
-    outputs, shares = [region.output[c] for region in listed], [region.share[c] for region in listed]
-    if row.regions.others:
-        names.append(f"{row.regions.others:,} others")
-        shares.append(row.regions.other_share[c])
+    output = row.output
+    regions = row.regions
+    names = [_region_name(region) for region in regions.listed]
+    probabilities = [region.probability for region in regions.listed]
+    expected = [region.output[output] for region in regions.listed]
+    shares = [region.share[output] for region in regions.listed]
+    if regions.others:
+        names.append(f"{regions.others:,} others")
+        probabilities.append(0.0)  # no bar: the axis is about single regions
+        shares.append(regions.other_share[output])
     with styled():
         figure = _figure(len(names), 7.4)
         left, right = figure.subplots(1, 2)
-        _mass_bars(figure, left, names, [*probabilities, *[0.0] * (len(names) - len(listed))], outputs, len(row.scores))
+        _region_bars(figure, left, names, probabilities, expected, len(row.scores))
         left.set_xlabel("probability of the region in its network")
-        right.axvline(0, color="#AAAAAA", linewidth=0.8)
-        right.barh(range(len(names)), shares, color=[_UP if share >= 0 else _DOWN for share in shares], **_BAR)
-        _named(right, [""] * len(names))
+        right.axvline(0, color=_LINE, linewidth=0.8)
+        right.barh(range(len(names)), shares, color=_sign_colours(shares), **_BAR)
+        _name_bars(right, [""] * len(names))
         right.locator_params(axis="x", nbins=5)
-        right.set_xlabel(f"share of the score F (all: {row.scores[c]:+.3f})")
+        right.set_xlabel(f"share of the score F (all: {row.scores[output]:+.3f})")
         label_panel(left, "a", "regions of the row")
         label_panel(right, "b", "probability × output / networks")
     return figure
 
 
-def _region_name(region: Any) -> str:
-    return drawable(f"{region.member + 1}: {region.word.replace('-', '−')}", 30)
+def _region_name(region: Region) -> str:
+    """The network and the signs of a region, with minus signs as wide as plus signs."""
+    signs = region.word.replace("-", "−")
+    return drawable(f"{region.member + 1}: {signs}", 30)
 
 
-def _mass_bars(
-    figure: "Figure", axes: "Axes", names: list[str], masses: Sequence[float], outputs: Sequence[float], scores: int
+def _region_bars(
+    figure: "Figure",
+    axes: "Axes",
+    names: list[str],
+    masses: Sequence[float],
+    outputs: Sequence[float],
+    n_scores: int,
 ) -> None:
-    """Bars as long as the masses, with the colours of what the regions say, and a scale of the colours."""
+    """Bars as long as the masses, in the colours of the expected outputs, and a scale of the colours.
+
+    Bars beyond the outputs are grey.
+    """
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 
-    scale = Normalize(-1 if scores == 1 else 0, 1)
     colours = _lowers_to_raises()
-    fills = [colours(0.5 + 0.5 * value) for value in outputs]
-    axes.barh(
-        range(len(names)), masses, color=[*fills, *[OKABE_ITO["grey"]] * (len(names) - len(fills))],
-        height=0.62, linewidth=0.5, edgecolor="#666666",
-    )  # fmt: skip
-    _named(axes, names)
-    shown = colours if scores == 1 else _upper_half(colours)
-    bar = figure.colorbar(ScalarMappable(scale, shown), ax=axes, fraction=0.045, pad=0.02)
-    bar.set_label("expected output H" if scores == 1 else "share of the class")
+    if n_scores == 1:
+        label = "expected output H"
+        scale = ScalarMappable(Normalize(-1, 1), colours)
+    else:
+        label = "share of the class"
+        scale = ScalarMappable(Normalize(0, 1), _upper_half(colours))
+    fills = [colours(0.5 + 0.5 * output) for output in outputs]
+    fills += [OKABE_ITO["grey"]] * (len(names) - len(fills))
+    axes.barh(range(len(names)), masses, color=fills, height=0.62, linewidth=0.5, edgecolor="#666666")
+    _name_bars(axes, names)
+    bar = figure.colorbar(scale, ax=axes, fraction=0.045, pad=0.02)
+    bar.set_label(label)
     bar.outline.set_linewidth(0.6)
 
 
 def _lowers_to_raises() -> Any:
-    """The colours of what lowers and raises a prediction, through white."""
+    """A colour map from what lowers a prediction, through white, to what raises it."""
     from matplotlib.colors import LinearSegmentedColormap
 
     return LinearSegmentedColormap.from_list("lowers to raises", [LOWERS, "#FFFFFF", RAISES])
@@ -200,111 +242,152 @@ def _upper_half(colours: Any) -> Any:
     return ListedColormap(colours(np.linspace(0.5, 1, 128)))
 
 
-def importance_figure(found: ModelExplanation, *, most: int = 15) -> "Figure":
-    """How much the columns move the score, and how much the error grows without them, with standard errors."""
-    ranked = found.ranked()[:most]
-    judged = found.error is not None
+def importance_figure(explanation: ModelExplanation, *, most: int = 15) -> "Figure":
+    """How much each column moves the answers, and how much the error grows without it, with standard errors."""
+    ranked = explanation.ranked()[:most]
     with styled():
-        figure = _figure(len(ranked), 7.4 if judged else 5.6)
-        panels = figure.subplots(1, 2 if judged else 1, squeeze=False)[0]
-        _whiskers(panels[0], [one.contribution for one in ranked], [one.contribution_error for one in ranked])
-        _named(panels[0], [drawable(one.column, 30) for one in ranked])
-        for place, one in enumerate(ranked):
-            axes, end = panels[0], one.contribution + one.contribution_error
-            text = amount(one.contribution, found.unit)
-            axes.annotate(text, (end, place), xytext=(3, 0), textcoords="offset points", va="center", fontsize=8)
-        panels[0].set_xlabel(f"mean |contribution| ({found.n_explained:,} rows)")
-        panels[0].set_xlim(0, 1.18 * max([one.contribution + one.contribution_error for one in ranked] + [1e-12]))
-        if found.unit == "probability":
-            panels[0].xaxis.set_major_formatter(_percentages())
-        if judged:
-            grown = [100 * (one.error_growth or 0.0) for one in ranked]
-            panels[1].axvline(0, color="#AAAAAA", linewidth=0.8)
-            _whiskers(panels[1], grown, [100 * (one.error_growth_error or 0.0) for one in ranked])
-            _named(panels[1], [""] * len(ranked))
-            for place, one in enumerate(ranked):
-                growth, spread = one.error_growth or 0.0, one.error_growth_error or 0.0
-                at = (100 * (max(growth, 0.0) + spread), place)
-                panels[1].annotate(
-                    points(growth), at, xytext=(3, 0), textcoords="offset points", va="center", fontsize=8
-                )
-            panels[1].margins(x=0.18)
-            panels[1].set_xlabel(f"percentage points ({found.n_shuffled:,} rows)")
-            label_panel(panels[0], "a", "moves the answer by")
-            label_panel(panels[1], "b", "shuffled, error grows by")
+        if explanation.error is None:
+            figure = _figure(len(ranked), 5.6)
+            _importance_panel(figure.subplots(), ranked, explanation)
+        else:
+            figure = _figure(len(ranked), 7.4)
+            left, right = figure.subplots(1, 2)
+            _importance_panel(left, ranked, explanation)
+            _error_growth_panel(right, ranked, explanation)
+            label_panel(left, "a", "moves the answer by")
+            label_panel(right, "b", "shuffled, error grows by")
     return figure
 
 
+def _importance_panel(axes: "Axes", ranked: list[ColumnImportance], explanation: ModelExplanation) -> None:
+    sizes = [column.contribution for column in ranked]
+    errors = [column.contribution_error for column in ranked]
+    ends = [size + error for size, error in zip(sizes, errors, strict=True)]
+    texts = [value_text(size, explanation.unit) for size in sizes]
+    _whiskers(axes, sizes, errors)
+    _name_bars(axes, [drawable(column.column, 30) for column in ranked])
+    _write_behind(axes, ends, texts)
+    axes.set_xlabel(f"mean |contribution| ({explanation.n_explained:,} rows)")
+    axes.set_xlim(0, 1.18 * max([*ends, 1e-12]))
+    if explanation.unit == "probability":
+        axes.xaxis.set_major_formatter(_percentages())
+
+
+def _error_growth_panel(axes: "Axes", ranked: list[ColumnImportance], explanation: ModelExplanation) -> None:
+    growths = [100 * (column.error_growth or 0.0) for column in ranked]
+    errors = [100 * (column.error_growth_error or 0.0) for column in ranked]
+    ends = [max(growth, 0.0) + error for growth, error in zip(growths, errors, strict=True)]
+    texts = [percentage_points(column.error_growth or 0.0) for column in ranked]
+    axes.axvline(0, color=_LINE, linewidth=0.8)
+    _whiskers(axes, growths, errors)
+    _name_bars(axes, [""] * len(ranked))
+    _write_behind(axes, ends, texts)
+    axes.margins(x=0.18)
+    axes.set_xlabel(f"percentage points ({explanation.n_shuffled:,} rows)")
+
+
 def _whiskers(axes: "Axes", values: list[float], errors: list[float]) -> None:
-    axes.barh(
-        range(len(values)), values, xerr=errors, color=OKABE_ITO["sky"],
-        error_kw={"elinewidth": 0.9, "ecolor": "black", "capsize": 1.5}, **_BAR,
-    )  # fmt: skip
+    """Bars with their standard errors."""
+    error_style = {"elinewidth": 0.9, "ecolor": "black", "capsize": 1.5}
+    axes.barh(range(len(values)), values, xerr=errors, color=OKABE_ITO["sky"], error_kw=error_style, **_BAR)
 
 
-def beeswarm_figure(found: ModelExplanation, *, output: int | None = None, most: int | None = None) -> "Figure":
+def _write_behind(axes: "Axes", ends: list[float], texts: list[str]) -> None:
+    """Write a text behind the end of each bar."""
+    for place, (end, text) in enumerate(zip(ends, texts, strict=True)):
+        axes.annotate(text, (end, place), xytext=(3, 0), textcoords="offset points", va="center", fontsize=8)
+
+
+def beeswarm_figure(explanation: ModelExplanation, *, output: int | None = None, most: int | None = None) -> "Figure":
     """Each explained row's contribution of each column, coloured by the column's value, as in SHAP.
 
     Parameters
     ----------
-    found : ModelExplanation
+    explanation : ModelExplanation
     output : int, optional
-        The class, where there are several. By default a panel for each class, on one scale; of more than 12 classes,
-        those that are moved most.
+        The class to draw, if there are several. By default there is a panel for each class, on one scale; if there are
+        more than 12 classes, for the 12 that are moved most.
     most : int, optional
-        Columns shown, those that move the class most first; by default 12, and 5 in each of several panels.
+        Number of columns to show, those that move the class most first. By default 12, or 5 in each of several panels.
     """
-    shown = found.outputs(MOST_PANELS) if output is None else [output]
-    lines = most or (12 if len(shown) == 1 else PANEL_COLUMNS)
-    ranked = [found.ranked_for(c)[:lines] for c in shown]
-    across = 1 if len(shown) == 1 else 2 if len(shown) <= 4 else 3
-    down = -(-len(shown) // across)
+    if output is None:
+        outputs = explanation.outputs(MOST_PANELS)
+    else:
+        outputs = [output]
     with styled():
-        from matplotlib.figure import Figure
+        if len(outputs) == 1:
+            return _single_beeswarm(explanation, outputs[0], most or WHOLE_COLUMNS)
+        return _beeswarm_panels(explanation, outputs, most or PANEL_COLUMNS)
 
-        bars = max(map(len, ranked))
-        height = 0.9 + 0.24 * (bars + 1) if across == 1 else 0.5 + down * (0.62 + 0.2 * bars)
-        figure = Figure(figsize=(6.4 if across == 1 else 3.0 * across + 0.6, height), layout="constrained")
-        panels = figure.subplots(down, across, sharex=True, squeeze=False).ravel()
-        for axes, c, places in zip(panels, shown, ranked, strict=False):
-            axes.axvline(0, color="#AAAAAA", linewidth=0.8)
-            for place, j in enumerate(places):
-                x = found.contributions[:, j, c]
-                shades = _coloured(found.cells[j].numbers)
-                axes.scatter(x, place + _swarm(x), s=9 if across == 1 else 5, linewidths=0, **shades)
-            _named(axes, [drawable(found.importance[j].column, 30 if across == 1 else 16) for j in places])
-            if across > 1:
-                axes.set_title(drawable(found.class_of(c), 24), loc="left", parse_math=False)
-                axes.xaxis.set_tick_params(labelbottom=True)
-        for axes in panels[len(shown) :]:
-            axes.set_axis_off()
-        _contribution_axis(panels[0].xaxis, found, shown[0])
-        if across > 1:
-            what = "the probability" if found.unit == "probability" else "the score"
-            panels[0].xaxis.set_label_text("")
-            figure.supxlabel(f"contribution to {what} of each class", fontsize=9)
-        _value_bar(figure, panels.tolist())
+
+def _single_beeswarm(explanation: ModelExplanation, output: int, most: int) -> "Figure":
+    columns = explanation.ranked_for(output)[:most]
+    figure = _figure(len(columns) + 1)
+    axes = figure.subplots()
+    _beeswarm(axes, explanation, output, columns, size=9, name_length=30)
+    _label_contributions(axes.xaxis, explanation, output)
+    _value_bar(figure, [axes])
     return figure
 
 
+def _beeswarm_panels(explanation: ModelExplanation, outputs: list[int], most: int) -> "Figure":
+    """A small beeswarm for each class, on one scale."""
+    from matplotlib.figure import Figure
+
+    n_across = 3
+    if len(outputs) <= 4:
+        n_across = 2
+    n_down = -(-len(outputs) // n_across)
+    columns_of = [explanation.ranked_for(output)[:most] for output in outputs]
+    n_lines = max(map(len, columns_of))
+    size = (3.0 * n_across + 0.6, 0.5 + n_down * (0.62 + 0.2 * n_lines))
+    figure = Figure(figsize=size, layout="constrained")
+    panels = figure.subplots(n_down, n_across, sharex=True, squeeze=False).ravel().tolist()
+    for axes, output, columns in zip(panels, outputs, columns_of, strict=False):
+        _beeswarm(axes, explanation, output, columns, size=5, name_length=16)
+        axes.set_title(drawable(explanation.class_of(output), 24), loc="left", parse_math=False)
+        axes.xaxis.set_tick_params(labelbottom=True)
+    for axes in panels[len(outputs) :]:
+        axes.set_axis_off()
+    quantity = "score"
+    if explanation.unit == "probability":
+        quantity = "probability"
+        panels[0].xaxis.set_major_formatter(_percentages())
+    figure.supxlabel(f"contribution to the {quantity} of each class", fontsize=9)
+    _value_bar(figure, panels)
+    return figure
+
+
+def _beeswarm(
+    axes: "Axes", explanation: ModelExplanation, output: int, columns: list[int], *, size: float, name_length: int
+) -> None:
+    """A line of points for each column, with one point for each explained row."""
+    axes.axvline(0, color=_LINE, linewidth=0.8)
+    for place, j in enumerate(columns):
+        x = explanation.contributions[:, j, output]
+        axes.scatter(x, place + _swarm(x), s=size, linewidths=0, **_value_colours(explanation.cells[j].numbers))
+    _name_bars(axes, [drawable(explanation.importance[j].column, name_length) for j in columns])
+
+
 def _swarm(x: Any, height: float = 0.34, bins: int = 60) -> Any:
-    """Offsets that spread points of nearly the same place, the densest the farthest."""
+    """Vertical offsets that keep points with nearly the same x apart: the more points in a bin, the wider."""
     span = float(np.ptp(x)) or 1.0
-    places = np.minimum(((x - x.min()) / span * bins).astype(int), bins - 1)
+    bin_of = np.minimum(((x - x.min()) / span * bins).astype(int), bins - 1)
     offsets = np.zeros(len(x))
-    for place in np.unique(places):
-        inside = np.flatnonzero(places == place)
+    for number in np.unique(bin_of):
+        inside = np.flatnonzero(bin_of == number)
         ranks = np.arange(len(inside))
-        offsets[inside] = ((ranks + 1) // 2) * np.where(ranks % 2, 1.0, -1.0)
+        offsets[inside] = ((ranks + 1) // 2) * np.where(ranks % 2, 1.0, -1.0)  # 0, 1, -1, 2, -2, ...
     return offsets * height / max(float(np.abs(offsets).max()), 6.0)
 
 
-def _coloured(values: Any) -> dict[str, Any]:
-    """Colours of points by their values; grey where values have no order, and where they are missing."""
+def _value_colours(values: Any) -> dict[str, Any]:
+    """Colours of points by their values; grey if values have no order or are missing."""
     if values is None or np.isnan(values).all():
         return {"color": OKABE_ITO["grey"]}
     low, high = np.nanquantile(values, [0.05, 0.95])
-    high = high if high > low else low + 1.0
+    if high <= low:
+        high = low + 1.0
     shades = np.clip((values - low) / (high - low), 0.0, 1.0)
     return {"c": np.ma.masked_invalid(shades), "cmap": _low_to_high(), "vmin": 0.0, "vmax": 1.0, "plotnonfinite": True}
 
@@ -326,101 +409,126 @@ def _value_bar(figure: "Figure", axes: "list[Axes]") -> None:
     bar.outline.set_visible(False)
 
 
-def _contribution_axis(axis: Any, found: ModelExplanation, c: int) -> None:
-    name = drawable(found.class_of(c), 16)
-    what = f"P({name})" if found.unit == "probability" else f"the score for {name}"
-    axis.set_label_text(f"contribution to {what}", parse_math=False)
-    if found.unit == "probability":
+def _label_contributions(axis: Any, explanation: ModelExplanation, output: int) -> None:
+    """Label an axis of contributions to one class."""
+    quantity = quantity_name(drawable(explanation.class_of(output), 16), explanation.unit)
+    if explanation.unit == "probability":
+        axis.set_label_text(f"contribution to {quantity}", parse_math=False)
         axis.set_major_formatter(_percentages())
+    else:
+        axis.set_label_text(f"contribution to the {quantity}", parse_math=False)
 
 
-def dependence_figure(found: ModelExplanation, column: int, *, output: int | None = None) -> "Figure":
+def dependence_figure(explanation: ModelExplanation, column: int, *, output: int | None = None) -> "Figure":
     """A column's contribution against its value in the table's own units, over the explained rows.
 
     Categories stand side by side, those with the highest contribution first.
 
     Parameters
     ----------
-    found : ModelExplanation
+    explanation : ModelExplanation
     column : int
-        Its place among the columns.
+        Position of the column.
     output : int, optional
-        The class, where there are several; by default the one that the column moves most.
+        The class, if there are several; by default the one that the column moves most.
 
     Raises
     ------
     ValueError
         If the column is free text, which has neither numbers nor categories.
     """
-    c = found.most_moved(column) if output is None else output
-    cells, name = found.cells[column], found.importance[column].column
-    y = found.contributions[:, column, c]
-    if cells.numbers is None and cells.categories is None:
+    if output is None:
+        output = explanation.most_moved(column)
+    cells = explanation.cells[column]
+    name = explanation.importance[column].column
+    contributions = explanation.contributions[:, column, output]
+    if not _has_values(cells):
         raise ValueError(f"the column {name!r} is free text: it has no values to draw its contributions by.")
     with styled():
         figure = _figure(12, 4.8)
         axes = figure.subplots()
-        axes.axhline(0, color="#AAAAAA", linewidth=0.8)
+        axes.axhline(0, color=_LINE, linewidth=0.8)
         if cells.numbers is not None:
-            axes.scatter(cells.numbers, y, s=12, color=LOWERS, linewidths=0)
+            axes.scatter(cells.numbers, contributions, s=12, color=LOWERS, linewidths=0)
             if cells.dates:
                 axes.xaxis_date()
         else:
-            ranked = [level.name for level in levels(cells, y)]
-            places = np.array([ranked.index(category) for category in cells.categories or ()])
-            axes.scatter(places, y, s=12, color=LOWERS, linewidths=0)
-            names = [drawable(category, 18) for category in ranked]
-            axes.set_xticks(range(len(names)), names)
-            crowded = sum(map(len, names)) > 40  # side by side they would run into each other
-            for label in axes.get_xticklabels():
-                label.set(parse_math=False, **({"rotation": 40, "ha": "right"} if crowded else {}))
-        unit = f" ({drawable(cells.unit, 12)})" if cells.unit else ""
-        axes.set_xlabel(f"{drawable(name, 40)}{unit}", parse_math=False)
-        _contribution_axis(axes.yaxis, found, c)
+            _scatter_categories(axes, cells, contributions)
+        label = drawable(name, 40)
+        if cells.unit:
+            label += f" ({drawable(cells.unit, 12)})"
+        axes.set_xlabel(label, parse_math=False)
+        _label_contributions(axes.yaxis, explanation, output)
     return figure
 
 
-def region_mass_figure(found: ModelExplanation) -> "Figure":
-    """The regions by how much of the rows they hold, in the colours of their expected outputs.
+def _has_values(cells: OwnCells) -> bool:
+    return cells.numbers is not None or cells.categories is not None
+
+
+def _scatter_categories(axes: "Axes", cells: OwnCells, contributions: Any) -> None:
+    ranked = [effect.name for effect in category_effects(cells, contributions)]
+    places = np.array([ranked.index(category) for category in cells.categories or ()])
+    axes.scatter(places, contributions, s=12, color=LOWERS, linewidths=0)
+    names = [drawable(category, 18) for category in ranked]
+    axes.set_xticks(range(len(names)), names)
+    crowded = sum(map(len, names)) > 40  # side by side, the names would overlap
+    for label in axes.get_xticklabels():
+        label.set_parse_math(False)
+        if crowded:
+            label.set(rotation=40, ha="right")
+
+
+def region_mass_figure(explanation: ModelExplanation) -> "Figure":
+    """The regions by how many of the rows they hold, in the colours of their expected outputs.
 
     Raises
     ------
     ValueError
         If the model has no regions.
     """
-    if found.regions is None:
-        raise ValueError(found.no_regions)
-    listed = found.regions.listed
-    several = len(listed[0].output) > 1
-    names = [_region_name(region) for region in listed]
-    outputs = [max(region.output) if several else region.output[0] for region in listed]
-    if several:
-        likeliest = [found.classes[int(np.argmax(region.output))] for region in listed]
-        names = [f"{name} {drawable(label, 12)}" for name, label in zip(names, likeliest, strict=True)]
+    if explanation.regions is None:
+        raise ValueError(explanation.no_regions)
+    names = []
+    outputs = []
+    masses = []
+    for region in explanation.regions.listed:
+        name = _region_name(region)
+        output = region.output[0]
+        if len(region.output) > 1:
+            best = int(np.argmax(region.output))
+            name += f" {drawable(explanation.classes[best], 12)}"
+            output = region.output[best]
+        names.append(name)
+        outputs.append(output)
+        masses.append(100 * region.probability)
+    n_scores = len(explanation.regions.listed[0].output)
     with styled():
         figure = _figure(len(names), 5.6)
         axes = figure.subplots()
-        masses = [100 * region.probability for region in listed]
-        _mass_bars(figure, axes, names, masses, outputs, len(listed[0].output))
-        axes.set_xlabel(f"rows in the region of its network, % ({found.n_located:,} rows)")
+        _region_bars(figure, axes, names, masses, outputs, n_scores)
+        axes.set_xlabel(f"rows in the region of its network, % ({explanation.n_located:,} rows)")
     return figure
 
 
 def save_row_figures(row: RowExplanation, folder: str | os.PathLike[str]) -> list[Path]:
-    """Write the figures of a row into a folder, as PNG and SVG; their paths."""
+    """Write the figures of a row to a folder, as PNG and SVG, and return their paths."""
     stem = Path(folder) / f"row-{row.number}"
     paths = list(save(contributions_figure(row), f"{stem}-columns"))
-    return paths if row.regions is None else [*paths, *save(row_regions_figure(row), f"{stem}-regions")]
+    if row.regions is not None:
+        paths += save(row_regions_figure(row), f"{stem}-regions")
+    return paths
 
 
-def save_model_figures(found: ModelExplanation, folder: str | os.PathLike[str]) -> list[Path]:
-    """Write the figures of a model into a folder, as PNG and SVG; their paths."""
-    paths = list(save(importance_figure(found), Path(folder) / "importance"))
-    paths += save(beeswarm_figure(found), Path(folder) / "beeswarm")
-    drawn = [found.importance.index(one) for one in found.ranked()]
-    known = [j for j in drawn if found.cells[j].numbers is not None or found.cells[j].categories is not None]
-    for place, j in enumerate(known[:DEPENDENCES], start=1):
-        paths += save(dependence_figure(found, j), Path(folder) / f"dependence-{place}")
-    if found.regions is not None:
-        paths += save(region_mass_figure(found), Path(folder) / "regions")
+def save_model_figures(explanation: ModelExplanation, folder: str | os.PathLike[str]) -> list[Path]:
+    """Write the figures of a model to a folder, as PNG and SVG, and return their paths."""
+    folder = Path(folder)
+    paths = list(save(importance_figure(explanation), folder / "importance"))
+    paths += save(beeswarm_figure(explanation), folder / "beeswarm")
+    ranked = [explanation.importance.index(column) for column in explanation.ranked()]
+    drawn = [j for j in ranked if _has_values(explanation.cells[j])]
+    for number, j in enumerate(drawn[:DEPENDENCES], start=1):
+        paths += save(dependence_figure(explanation, j), folder / f"dependence-{number}")
+    if explanation.regions is not None:
+        paths += save(region_mass_figure(explanation), folder / "regions")
     return paths

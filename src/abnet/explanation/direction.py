@@ -1,4 +1,4 @@
-"""Which way a column moves the answers: higher values, or single categories."""
+"""The direction in which a column moves the answers: with higher numbers, or by category."""
 
 from typing import NamedTuple
 
@@ -7,44 +7,45 @@ from numpy.typing import NDArray
 
 from abnet.explanation.own_cells import OwnCells
 
-__all__ = ["CLEAR", "Level", "levels", "rank_correlation"]
+__all__ = ["CLEAR", "CategoryEffect", "category_effects", "rank_correlation"]
 
 Floats = NDArray[np.float64]
 
 CLEAR = 0.5
-"""Rank correlation from which a column has one direction."""
+"""Minimum size of the rank correlation at which a column has one direction."""
 
 
-class Level(NamedTuple):
-    """A category: its mean contribution, and how many of the rows have it."""
+class CategoryEffect(NamedTuple):
+    """A category of a column: its mean contribution, and the number of rows that have it."""
 
     name: str
     contribution: float
     n_rows: int
 
 
-def levels(cells: OwnCells, contributions: Floats) -> list[Level]:
-    """The categories of a column by what they contribute on average, the highest first.
+def category_effects(cells: OwnCells, contributions: Floats) -> list[CategoryEffect]:
+    """The categories of a column with their mean contributions, the highest first; empty for other columns.
 
     Examples
     --------
-    >>> levels(OwnCells(None, ("a", "b", "a")), np.array([0.1, -0.2, 0.3]))
-    [Level(name='a', contribution=0.2, n_rows=2), Level(name='b', contribution=-0.2, n_rows=1)]
+    >>> effects = category_effects(OwnCells(None, ("a", "b", "a")), np.array([0.1, -0.2, 0.3]))
+    >>> [(effect.name, effect.contribution, effect.n_rows) for effect in effects]
+    [('a', 0.2, 2), ('b', -0.2, 1)]
     """
     if cells.categories is None:
         return []
     names = np.array(cells.categories, object)
-    found = []
+    effects = []
     for name in dict.fromkeys(cells.categories):
-        here = names == name
-        found.append(Level(name, float(contributions[here].mean()), int(here.sum())))
-    return sorted(found, key=lambda level: -level.contribution)
+        has_name = names == name
+        effects.append(CategoryEffect(name, float(contributions[has_name].mean()), int(has_name.sum())))
+    return sorted(effects, key=lambda effect: -effect.contribution)
 
 
 def rank_correlation(cells: OwnCells, contributions: Floats) -> float | None:
     """Spearman's correlation of a column's numbers and contributions, over the rows that have a number.
 
-    None where the column has no numbers, or where one of the two does not vary.
+    None if the column has no numbers, or if one of the two does not vary.
 
     Examples
     --------
@@ -53,10 +54,12 @@ def rank_correlation(cells: OwnCells, contributions: Floats) -> float | None:
     """
     if cells.numbers is None:
         return None
-    here = ~np.isnan(cells.numbers)
-    a, b = cells.numbers[here], contributions[here]
-    if len(a) < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:
+    has_number = ~np.isnan(cells.numbers)
+    numbers = cells.numbers[has_number]
+    moves = contributions[has_number]
+    if len(numbers) < 2 or np.ptp(numbers) == 0 or np.ptp(moves) == 0:
         return None
     from scipy.stats import rankdata
 
-    return float(np.clip(np.corrcoef(rankdata(a), rankdata(b))[0, 1], -1.0, 1.0).round(12))
+    correlation = np.corrcoef(rankdata(numbers), rankdata(moves))[0, 1]
+    return float(np.clip(correlation, -1.0, 1.0).round(12))  # without the last digits, so that 1 is 1

@@ -1,4 +1,4 @@
-"""`explain_table`: why a model says what it says of the rows of a table, or of the table as a whole."""
+"""`explain_table`: explain rows of a table, or the model as a whole on a table."""
 
 import os
 from collections.abc import Callable, Iterable
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from abnet.certificates.fingerprint import BACKGROUND_ROWS
 from abnet.explanation.background import ExplanationPlan, column_layout
 from abnet.explanation.model_explanation import ModelExplanation, explain_model_inputs
-from abnet.explanation.row_explanation import Explanation, explain_inputs, row_cells
+from abnet.explanation.row_cells import row_cells
+from abnet.explanation.row_explanation import Explanation, RowExplanation, explain_inputs
 from abnet.model.model import Model
 from abnet.model.table_rows import InputWatch, ModelOrPath, as_model, prepared, whole_table
 from abnet.tables.frames import as_table
@@ -29,12 +30,18 @@ if TYPE_CHECKING:
 
 __all__ = ["ExplainedTable", "chosen_rows", "explain_table"]
 
+Progress = Callable[[float], None]
+
 MODEL_ROWS = 20_000
 """Maximum number of rows that a model as a whole is explained on."""
 MOST_DRAWN = 50
-"""Maximum number of rows that are drawn one by one."""
+"""Maximum number of rows that get figures of their own."""
 STEP = 10
-"""Rows explained at a time, for the progress bar."""
+"""Number of rows that are explained at a time, so that the progress bar moves."""
+UNKNOWN_LABEL = -1
+"""Code of a label that the model does not know."""
+NO_LABEL = -2
+"""Code of a row without a label."""
 
 
 @dataclass(frozen=True)
@@ -62,19 +69,23 @@ class ExplainedTable:
         """The explanation in plain text: of the model as a whole if there is one, otherwise of the rows."""
         if self.whole is not None:
             return self.whole.describe()
-        return "" if self.rows is None else self.rows.describe()
+        if self.rows is not None:
+            return self.rows.describe()
+        return ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "explained": None if self.rows is None else self.rows.to_dict(),
-            "model": None if self.whole is None else self.whole.to_dict(),
-            "output": self.output, "figures": list(self.figures),
-        }  # fmt: skip
+        """Plain values, ready for JSON."""
+        rows = None
+        if self.rows is not None:
+            rows = self.rows.to_dict()
+        whole = None
+        if self.whole is not None:
+            whole = self.whole.to_dict()
+        return {"explained": rows, "model": whole, "output": self.output, "figures": list(self.figures)}
 
 
 def chosen_rows(rows: str | Iterable[int] | None, n: int) -> list[int] | None:
-    """Row numbers, from 1 on; None where no rows are chosen.
+    """Row numbers, from 1 on; None if no rows are chosen.
 
     Examples
     --------
@@ -83,24 +94,32 @@ def chosen_rows(rows: str | Iterable[int] | None, n: int) -> list[int] | None:
     """
     if rows is None:
         return None
-    found: list[int] = [] if isinstance(rows, str) else list(rows)
-    for part in rows.split(",") if isinstance(rows, str) and rows != "all" else []:
-        first, dash, last = part.strip().partition("-")
-        if not first.isdecimal() or (dash and not last.isdecimal()):
-            raise ParameterError(
-                "{} takes numbers and ranges, such as 1-5,9, or 'all'; got {!r}.", Parameter("rows"), rows
-            )
-        if int(last or first) < int(first):
-            raise ParameterError("{}: {} counts backwards; write {}-{}.", Parameter("rows"), part.strip(), last, first)
-        found += range(int(first), min(int(last or first), n + 1) + 1)
     if rows == "all":
-        found += range(1, n + 1)
-    outside = [number for number in found if not 1 <= number <= n]
+        return list(range(1, n + 1))
+    numbers: list[int] = []
+    if isinstance(rows, str):
+        for part in rows.split(","):
+            numbers += _numbers_in_range(part.strip(), rows, n)
+    else:
+        numbers += rows
+    outside = [number for number in numbers if not 1 <= number <= n]
     if outside:
         raise ParameterError(
             "no row {} in the table: it has {}; rows count from 1, without the header.", outside[0], number_of(n, "row")
         )
-    return found
+    return numbers
+
+
+def _numbers_in_range(part: str, rows: str, n: int) -> range:
+    """The numbers in one part of a list, such as ``7`` or ``1-3``; at most one number is beyond n."""
+    first, dash, last = part.partition("-")
+    if not first.isdecimal() or (dash and not last.isdecimal()):
+        raise ParameterError("{} takes numbers and ranges, such as 1-5,9, or 'all'; got {!r}.", Parameter("rows"), rows)
+    if not dash:
+        last = first
+    if int(last) < int(first):
+        raise ParameterError("{}: {} counts backwards; write {}-{}.", Parameter("rows"), part, last, first)
+    return range(int(first), min(int(last), n + 1) + 1)
 
 
 def explain_table(
@@ -114,7 +133,7 @@ def explain_table(
     seed: int = 0,
     progress: Callable[[float], None] | None = None,
 ) -> ExplainedTable:
-    """Explain rows of a table, or the model on all of them; write contributions and figures where asked.
+    """Explain rows of a table, or the model as a whole on the table; write contributions and figures if asked to.
 
     Parameters
     ----------
@@ -122,7 +141,7 @@ def explain_table(
     table : path, frame, or iterable of frames
         Rows that the model was not trained on.
     rows : str or iterable of int, optional
-        Rows to explain, from 1 on: ``[3, 8]``, ``"1-5,9"`` or ``"all"``. None explains the model as a whole.
+        Rows to explain, counted from 1: ``[3, 8]``, ``"1-5,9"`` or ``"all"``. None explains the model as a whole.
     background : path or frame, optional
         Typical rows to compare with; by default training rows that the model keeps.
     output : path, optional
@@ -132,143 +151,170 @@ def explain_table(
     seed : int
         Seed of the orders and rows that are drawn.
     progress : callable, optional
-        Takes the share that is done, between 0 and 1.
+        Called with the share that is done, between 0 and 1.
     """
     tell("Reading the table")
-    loaded, frame = as_model(model), whole_table(table)
-    chosen, notes = chosen_rows(rows, frame.height), list[str]()
+    loaded = as_model(model)
+    frame = whole_table(table)
+    chosen = chosen_rows(rows, frame.height)
     if plots is not None and chosen is not None and len(chosen) > MOST_DRAWN:
         raise ParameterError(
             "{} draws each row by itself, at most {}; you named {:,}.", Parameter("plots"), MOST_DRAWN, len(chosen)
         )
-    notes += _shifts(loaded, _some(frame, MODEL_ROWS, seed))
-    usual = _usual(loaded, frame, background, seed, notes)
-    whole, explained = None, None
+    notes = _shift_notes(loaded, _drawn(frame, MODEL_ROWS, seed))
+    background_rows = _background(loaded, frame, background, seed, notes)
+    # Without chosen rows the model is explained as a whole, and all rows only for the sake of the output file.
+    whole_share = 0.0
+    if chosen is None:
+        whole_share = 1.0
+        if output is not None:
+            whole_share = 0.5
+    whole = None
     if chosen is None:
         tell("What moves the answers")
-        plan, share = _plan(loaded, usual, seed, pairs=2), 1.0 if output is None else 0.5
-        part = None if progress is None else lambda done: progress(share * done)
-        whole = _whole(loaded, frame, plan, seed, notes, part)
-    if chosen is not None or output is not None:
+        plan = _plan(loaded, background_rows, seed, pairs=2)
+        whole = _explain_model(loaded, frame, plan, seed, notes, _part(progress, 0.0, whole_share))
+        if output is not None:
+            chosen = list(range(1, frame.height + 1))
+    explained = None
+    if chosen is not None:
         tell("Rows")
-        begun = 0.0 if whole is None else 0.5
-        rest = None if progress is None else lambda done: progress(begun + (1.0 - begun) * done)
-        numbers = list(range(1, frame.height + 1)) if chosen is None else chosen
-        explained = _rows(loaded, frame, numbers, _plan(loaded, usual, seed), notes, rest)
-    if plots is not None:
-        tell("Figures")
+        plan = _plan(loaded, background_rows, seed)
+        explained = _explain_rows(loaded, frame, chosen, plan, notes, _part(progress, whole_share, 1.0 - whole_share))
     if output is not None and explained is not None:
         with atomic_path(output) as temporary:
             temporary.write_text(explained.to_csv(), encoding="utf-8", newline="")
     figures: list[str] = []
-    if plots is not None and chosen is not None and explained is not None:
-        from abnet.explanation.charts import save_row_figures
-
-        figures = [str(path) for row in explained for path in save_row_figures(row, Path(plots))]
-    elif plots is not None and whole is not None:
-        figures = _draw(loaded, frame, whole, Path(plots), notes)
+    if plots is not None:
+        tell("Figures")
+        figures = _save_figures(whole, explained, Path(plots))
     if progress is not None:
         progress(1.0)
-    named = None if output is None else os.fspath(output)
-    return ExplainedTable(explained, whole, tuple(dict.fromkeys(notes)), named, tuple(figures))
+    output_name = None
+    if output is not None:
+        output_name = os.fspath(output)
+    return ExplainedTable(
+        rows=explained,
+        whole=whole,
+        notes=tuple(dict.fromkeys(notes)),
+        output=output_name,
+        figures=tuple(figures),
+    )
 
 
-def _usual(loaded: Model, frame: "polars.DataFrame", background: Any, seed: int, notes: list[str]) -> Any:
-    """Rows to compare with as inputs of the network; None for those that the model keeps."""
-    if background is None and loaded.card.background:
+def _background(loaded: Model, frame: "polars.DataFrame", background: Any, seed: int, notes: list[str]) -> Any:
+    """Rows to compare with, as inputs of the network; None for the rows that the model keeps."""
+    if background is not None:
+        source = whole_table(background)
+    elif loaded.card.background:
         return None
-    if background is None:
+    else:
+        source = frame
         notes.append(
             f"the model keeps no training rows to compare with, so at most {BACKGROUND_ROWS} rows of this table are "
             "used; name other rows with --background TABLE"
         )
-    source = frame if background is None else whole_table(background)
-    return _inputs(loaded, _some(source, BACKGROUND_ROWS, seed), notes)
+    return _inputs(loaded, _drawn(source, BACKGROUND_ROWS, seed), notes)
 
 
-def _plan(loaded: Model, usual: Any, seed: int, pairs: int | None = None) -> ExplanationPlan:
-    if usual is None:
+def _plan(loaded: Model, background_rows: Any, seed: int, pairs: int | None = None) -> ExplanationPlan:
+    if background_rows is None:
         return ExplanationPlan.of(loaded, seed=seed, pairs=pairs)
     layout = column_layout(loaded)
-    return ExplanationPlan.drawn(layout, np.asarray(usual)[:, : layout.n_features], seed=seed, pairs=pairs)
+    features = np.asarray(background_rows)[:, : layout.n_features]
+    return ExplanationPlan.drawn(layout, features, seed=seed, pairs=pairs)
 
 
-def _some(frame: "polars.DataFrame", most: int, seed: int) -> "polars.DataFrame":
+def _drawn(frame: "polars.DataFrame", most: int, seed: int) -> "polars.DataFrame":
+    """At most `most` rows, drawn at random, in the order of the table."""
     if frame.height <= most:
         return frame
-    return frame[np.sort(np.random.default_rng(seed).choice(frame.height, most, replace=False))]
+    places = np.random.default_rng(seed).choice(frame.height, most, replace=False)
+    return frame[np.sort(places)]
 
 
 def _inputs(loaded: Model, frame: "polars.DataFrame", notes: list[str]) -> Any:
-    read = prepared(loaded, as_table(frame))
-    notes += map(str, read.unseen)
-    return read.inputs
+    """Inputs of the network, with notes on unseen values."""
+    rows = prepared(loaded, as_table(frame))
+    notes += map(str, rows.unseen)
+    return rows.inputs
 
 
-def _shifts(loaded: Model, frame: "polars.DataFrame") -> list[str]:
-    """Notes on columns that differ from the training rows; an error for one that cannot be read."""
-    read, watch = prepared(loaded, as_table(frame)), InputWatch(loaded)
-    watch.add(read)
-    checks = watch.check(read.unseen)
+def _shift_notes(loaded: Model, frame: "polars.DataFrame") -> list[str]:
+    """Notes on columns that differ from the training rows; an error for a column that cannot be read."""
+    rows = prepared(loaded, as_table(frame))
+    watch = InputWatch(loaded)
+    watch.add(rows)
+    checks = watch.check(rows.unseen)
     refuse_shift(checks, allow_shift=True)
     return list(map(str, shift_notes(checks)))
 
 
-def _whole(
+def _part(progress: Progress | None, start: float, share: float) -> Progress | None:
+    """Progress within one part of the work, which begins at `start` and takes a share of it."""
+    if progress is None:
+        return None
+    return lambda done: progress(start + share * done)
+
+
+def _explain_model(
     loaded: Model,
     frame: "polars.DataFrame",
     plan: ExplanationPlan,
     seed: int,
     notes: list[str],
-    progress: Callable[[float], None] | None,
+    progress: Progress | None,
 ) -> ModelExplanation:
-    some = _some(frame, MODEL_ROWS, seed)
-    codes = _codes(loaded, some)
-    if codes is not None and (codes == -2).any():
-        notes.append(f"{number_of(int((codes == -2).sum()), 'row')} without a label left out")
-        some, codes = some.filter(codes > -2), codes[codes > -2]
-    return explain_model_inputs(loaded, _inputs(loaded, some, notes), codes, plan, seed=seed, progress=progress)
+    rows = _drawn(frame, MODEL_ROWS, seed)
+    codes = _label_codes(loaded, rows)
+    if codes is not None:
+        labelled = codes != NO_LABEL
+        if not labelled.all():
+            notes.append(f"{number_of(int((~labelled).sum()), 'row')} without a label left out")
+            rows = rows.filter(labelled)
+            codes = codes[labelled]
+    return explain_model_inputs(loaded, _inputs(loaded, rows, notes), codes, plan, seed=seed, progress=progress)
 
 
-def _codes(loaded: Model, frame: "polars.DataFrame") -> NDArray[np.intp] | None:
-    """The places of the labels among the classes, -1 for others and -2 for none; None where the table has no labels."""
+def _label_codes(loaded: Model, frame: "polars.DataFrame") -> NDArray[np.intp] | None:
+    """Positions of the labels among the classes, `UNKNOWN_LABEL` or `NO_LABEL`; None if the table has no labels."""
     target = loaded.card.target
     if not isinstance(target, str) or target not in frame.columns:
         return None
-    known: dict[Any, int] = {label_text(name): code for code, name in enumerate(loaded.labels.names)}
+    code_of: dict[Any, int] = {label_text(name): code for code, name in enumerate(loaded.labels.names)}
+    code_of[None] = NO_LABEL
     texts = true_labels(as_table(frame), target, loaded.card.cuts)
-    return np.array([-2 if text is None else known.get(text, -1) for text in texts])
+    return np.array([code_of.get(text, UNKNOWN_LABEL) for text in texts])
 
 
-def _rows(
+def _explain_rows(
     loaded: Model,
     frame: "polars.DataFrame",
     numbers: list[int],
     plan: ExplanationPlan,
     notes: list[str],
-    progress: Callable[[float], None] | None,
+    progress: Progress | None,
 ) -> Explanation:
-    found: list[Any] = []
+    explained: list[RowExplanation] = []
     for start in range(0, len(numbers), STEP):
         part = numbers[start : start + STEP]
         rows = frame[[number - 1 for number in part]]
         inputs = _inputs(loaded, rows, notes)
         cells = row_cells(loaded, plan.columns, as_table(rows))
-        found += explain_inputs(loaded, inputs, cells, plan, numbers=part).rows
+        explained += explain_inputs(loaded, inputs, cells, plan, numbers=part).rows
         if progress is not None:
-            progress((start + len(part)) / len(numbers))
-    return Explanation(tuple(found), plan)
+            progress(len(explained) / len(numbers))
+    return Explanation(tuple(explained), plan)
 
 
-def _draw(
-    loaded: Model, frame: "polars.DataFrame", whole: ModelExplanation, folder: Path, notes: list[str]
-) -> list[str]:
-    """Draw the figures of the model."""
-    from abnet.explanation.charts import save_model_figures
+def _save_figures(whole: ModelExplanation | None, explained: Explanation | None, folder: Path) -> list[str]:
+    """Figures of the model as a whole if it is explained, otherwise of each row."""
+    from abnet.explanation.charts import save_model_figures, save_row_figures
 
-    return list(map(str, save_model_figures(whole, folder)))
-
-
-def _known_labels(loaded: Model, frame: "polars.DataFrame") -> NDArray[Any] | None:
-    codes = _codes(loaded, frame)
-    return None if codes is None or codes.min() < 0 else loaded.labels.decode(codes)
+    if whole is not None:
+        paths = save_model_figures(whole, folder)
+    else:
+        paths = []
+        for row in explained or ():
+            paths += save_row_figures(row, folder)
+    return [str(path) for path in paths]

@@ -1,57 +1,62 @@
-"""A model explained as a whole, on rows: columns that matter, regions that hold the data, neurons that interact."""
+"""A model explained as a whole, on rows: which columns matter, in which direction, and which regions hold the rows."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abnet.explanation.background import ExplanationPlan
-from abnet.explanation.direction import CLEAR, Level, levels, rank_correlation
+from abnet.explanation.background import ExplanationPlan, network_inputs
+from abnet.explanation.direction import CLEAR, CategoryEffect, category_effects, rank_correlation
 from abnet.explanation.own_cells import OwnCells, own_cells
-from abnet.explanation.regions import RowRegions, region_table, why_no_regions
-from abnet.explanation.row_explanation import Unit, amount, as_read, bare, points, shown, unit_of
+from abnet.explanation.regions import Region, RegionTable, RowRegions, region_table, why_no_regions
 from abnet.explanation.shapley import game_of, shapley_values
+from abnet.explanation.units import Unit, error_text, explained_unit, quantity_name, value_text
 from abnet.model.model import FittedClassifier, Model, model_of
 from abnet.tables.labels import winners
 from abnet.utils.natural_order import natural_order
 from abnet.utils.threads import one_blas_thread
-from abnet.utils.wording import aligned, number_of, paragraphs, percent
+from abnet.utils.wording import aligned, number_of, paragraphs, percent, percentage_points, printable
 
 __all__ = ["ColumnImportance", "ModelExplanation", "explain_model", "explain_model_inputs"]
 
 Floats = NDArray[np.float64]
+Progress = Callable[[float], None]
 
 EXPLAINED_ROWS = 100
-"""Rows whose contributions are computed."""
+"""Number of rows whose contributions are computed."""
 SHUFFLED_ROWS = 2000
-"""Rows on which errors are counted again with a column shuffled."""
+"""Maximum number of rows on which errors are counted with a column shuffled."""
+LEAST_SHUFFLED_ROWS = 200
+"""The same for tables with so many columns that `MOST_EVALUATIONS` would leave fewer rows."""
 ROW_EVALUATIONS = 2000
-"""Network evaluations for one explained row, about: importance averages over rows, so that each needs fewer."""
+"""About how many network evaluations explain one row. Importance is averaged over rows, so each needs only a few."""
 REPEATS = 5
-"""Shuffles of a column, where the table is small enough."""
+"""Number of shuffles of a column, if the table is small enough."""
 MOST_EVALUATIONS = 60_000
-"""Network evaluations that the shuffles may take, about: of wide tables fewer shuffles of fewer rows."""
+"""About how many network evaluations the shuffles may take: wide tables get fewer shuffles of fewer rows."""
 MOST_PROBABILITIES = 2**27
-"""Probabilities of regions that are averaged; of wider networks fewer rows are located."""
+"""Maximum number of region probabilities that are averaged: wider networks get fewer rows."""
+LEAST_LOCATED_ROWS = 50
+"""Minimum number of rows that are located in regions."""
 
 
 @dataclass(frozen=True)
 class ColumnImportance:
-    """How much a column matters, in two ways, each with its standard error over rows.
+    """How much a column matters, measured in two ways, each with its standard error over rows.
 
     Attributes
     ----------
     column : str
     contribution, contribution_error : float
-        Mean of ``|contribution|`` to the probability of the second class; of several classes, half the sum over the
-        classes: how much probability is moved.
+        Mean of ``|contribution|`` to the probability of the second of two classes. With several classes, half the sum
+        over the classes: how much probability is moved.
     direction : float or None
-        Rank correlation of the column's value and its contribution, in [-1, 1]: positive where higher values raise the
-        probability of the second class. None for several classes and for columns whose values have no order.
+        Rank correlation of the column's value and its contribution, in [-1, 1]: positive if higher values raise the
+        probability of the second class. None with several classes and for columns whose values have no order.
     error_growth, error_growth_error : float or None
-        How much more often the model errs when the column is taken from other rows; None without labels.
+        Growth of the error rate when the column is taken from other rows; None without labels.
     """
 
     column: str
@@ -66,6 +71,13 @@ class ColumnImportance:
         return dict(vars(self))
 
 
+class Direction(NamedTuple):
+    """The classes whose probabilities rise and fall with a column's value; None if no class clearly does."""
+
+    rising: str | None
+    falling: str | None
+
+
 @dataclass(frozen=True, eq=False)
 class ModelExplanation:
     """What matters to a model, on some rows.
@@ -75,21 +87,21 @@ class ModelExplanation:
     importance : tuple of ColumnImportance
         In the order of the columns.
     n_explained, n_shuffled, n_located, n_rows : int
-        Rows whose contributions were computed, rows on which errors were counted, rows that were put in regions, rows
-        of the table.
+        Number of rows whose contributions were computed, on which errors were counted, that were located in regions,
+        and that were given.
     error : float or None
-        The model's error on the shuffled rows as they are.
+        The model's error rate on the shuffled rows before shuffling; None without labels.
     regions : RowRegions or None
-        The regions that hold the most of the rows: probabilities are means over all of them.
+        The regions that hold most of the rows; probabilities are means over the located rows.
     no_regions : str
         Why there are none.
     classes : tuple of str
     contributions : array (rows, columns, C)
-        Of the explained rows: to the probability of the second class, or of each of several.
+        Contributions in the explained rows to the probability of the second of two classes, or of each of several.
     cells : tuple of OwnCells
-        What the explained rows have in each column, in the table's own units.
+        For each column, the cells of the explained rows, in the table's own units.
     unit : {"probability", "score"}
-        What is explained: a score where the model has no probabilities.
+        What is explained: a score if the model has no probabilities.
     """
 
     importance: tuple[ColumnImportance, ...]
@@ -107,14 +119,21 @@ class ModelExplanation:
 
     def ranked(self) -> list[ColumnImportance]:
         """The columns, the most important first."""
-        return sorted(self.importance, key=lambda one: -one.contribution)
+        return sorted(self.importance, key=lambda column: -column.contribution)
+
+    @property
+    def two_classes(self) -> bool:
+        """Whether contributions have a single output: the second of two classes."""
+        return self.contributions.shape[-1] == 1
 
     @property
     def quantity(self) -> str:
         """What is explained, in a few words."""
         if self.unit == "score":
             return "the score"
-        return f"P({shown(self.classes[1])})" if len(self.classes) == 2 else "the probabilities"
+        if len(self.classes) == 2:
+            return quantity_name(printable(self.classes[1]), self.unit)
+        return "the probabilities"
 
     @property
     def sizes(self) -> Floats:
@@ -122,22 +141,26 @@ class ModelExplanation:
         return np.asarray(np.abs(self.contributions).mean(axis=0))
 
     def ranked_for(self, output: int) -> list[int]:
-        """Places of the columns that move one output, those that move it most first."""
+        """Positions of the columns that move one output, those that move it most first."""
         sizes = self.sizes[:, output]
-        return [j for j in np.argsort(-sizes, kind="stable").tolist() if sizes[j] > 0]
+        ranked = np.argsort(-sizes, kind="stable").tolist()
+        return [j for j in ranked if sizes[j] > 0]
 
     def outputs(self, most: int) -> list[int]:
-        """The outputs in the natural order of their classes; of more than `most`, those that are moved most."""
-        moved = np.argsort(-self.sizes.sum(axis=0), kind="stable")[:most].tolist()
-        return [moved[place] for place in natural_order([self.class_of(c) for c in moved])]
+        """The outputs in the natural order of their classes; if there are more than `most`, those that move most."""
+        chosen = np.argsort(-self.sizes.sum(axis=0), kind="stable")[:most].tolist()
+        order = natural_order([self.class_of(output) for output in chosen])
+        return [chosen[place] for place in order]
 
     def most_moved(self, column: int) -> int:
-        """The output that a column moves most: the class to draw its contributions for."""
+        """The output that a column moves most: the one whose contributions are drawn."""
         return int(np.argmax(self.sizes[column]))
 
     def class_of(self, output: int) -> str:
-        """The class that an output is about: of two classes the second."""
-        return self.classes[1 if self.contributions.shape[-1] == 1 else output]
+        """The class that an output is about: the second of two classes, or its own of several."""
+        if self.two_classes:
+            return self.classes[1]
+        return self.classes[output]
 
     def _repr_html_(self) -> str:
         from abnet.explanation.notebook import model_html
@@ -146,94 +169,152 @@ class ModelExplanation:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
+        regions = None
+        if self.regions is not None:
+            regions = self.regions.to_dict()
         return {
-            "importance": [one.to_dict() for one in self.importance], "n_explained": self.n_explained,
-            "n_shuffled": self.n_shuffled, "n_located": self.n_located, "n_rows": self.n_rows, "error": self.error,
-            "regions": None if self.regions is None else self.regions.to_dict(), "no_regions": self.no_regions,
+            "importance": [column.to_dict() for column in self.importance],
+            "n_explained": self.n_explained,
+            "n_shuffled": self.n_shuffled,
+            "n_located": self.n_located,
+            "n_rows": self.n_rows,
+            "error": self.error,
+            "regions": regions,
+            "no_regions": self.no_regions,
             "classes": list(self.classes),
-        }  # fmt: skip
+        }
 
     def describe(self, most: int = 10) -> str:
-        """The explanation in plain text."""
-        parts = [self._importance_text(most)]
-        parts += [] if self.regions is None else [self._region_text(self.regions)]
+        """The explanation in plain text, with the `most` important columns."""
+        parts = [paragraphs(f"{self._importance_heading()}:"), self._importance_lines(most)]
+        if self.regions is not None:
+            parts.append(paragraphs(f"{self._region_heading()}:"))
+            parts.append(self._region_lines(self.regions))
         return "\n\n".join(parts)
 
-    def _importance_text(self, most: int) -> str:
-        judged = self.error is not None
-        over = number_of(self.n_explained, "row")
-        head = f"Columns by how much they move {self.quantity} (mean of |contribution| over {over})"
+    def _importance_heading(self) -> str:
+        n_explained = number_of(self.n_explained, "row")
+        heading = f"Columns by how much they move {self.quantity} (mean of |contribution| over {n_explained})"
+        if self.error is None:
+            return heading
+        n_shuffled = number_of(self.n_shuffled, "row")
+        return (
+            f"{heading}, and by how much the error of {percent(self.error)} grows when a column is shuffled "
+            f"({n_shuffled}; ± one standard error)"
+        )
+
+    def _importance_lines(self, most: int) -> str:
+        """A table of the most important columns; effect and growth of the error only if something is known of them."""
+        listed = self.ranked()[:most]
+        effects = [self.effect(column) for column in listed]
+        header = ["column", "moves by", ""]
+        if any(effects):
+            header.append("effect")
         if self.error is not None:
-            head += f", and by how much the error of {percent(self.error)} grows when a column is shuffled "
-            head += f"({number_of(self.n_shuffled, 'row')}; ± one standard error)"
-        known = [self.effect(one) for one in self.ranked()[:most]]
-        told = any(known)
-        lines = [["column", "moves by", "", *["effect"] * told, *["error grows by", ""] * judged]]
-        for one, effect in zip(self.ranked(), known, strict=False):
-            moved_by = [amount(one.contribution, self.unit), f"± {bare(one.contribution_error, self.unit)}"]
-            cells = [shown(one.column), *moved_by, *[effect] * told]
-            if one.error_growth is not None and one.error_growth_error is not None:
-                cells += [f"{points(one.error_growth)} points", f"± {100 * one.error_growth_error:.1f}"]
-            lines.append(cells)
-        rest = len(self.importance) - most
-        more = f"\n… and {rest} more" if rest > 0 else ""
-        return f"{paragraphs(head + ':')}\n\n{aligned(lines)}{more}"
+            header += ["error grows by", ""]
+        lines = [header]
+        for column, effect in zip(listed, effects, strict=True):
+            line = [
+                printable(column.column),
+                value_text(column.contribution, self.unit),
+                error_text(column.contribution_error, self.unit),
+            ]
+            if any(effects):
+                line.append(effect)
+            if column.error_growth is not None and column.error_growth_error is not None:
+                line.append(f"{percentage_points(column.error_growth)} points")
+                line.append(error_text(column.error_growth_error, "probability"))
+            lines.append(line)
+        text = aligned(lines)
+        n_others = len(self.importance) - most
+        if n_others > 0:
+            text += f"\n… and {n_others} more"
+        return text
 
-    def levels(self, one: ColumnImportance, output: int = 0) -> list[Level]:
-        """Categories of a column by their mean contribution, the highest first; those of one row only where all are."""
-        place = [other.column for other in self.importance].index(one.column)
-        found = levels(self.cells[place], self.contributions[:, place, output])
-        return [level for level in found if level.n_rows > 1] or found
+    def category_effects(self, column: ColumnImportance, output: int = 0) -> list[CategoryEffect]:
+        """Categories of a column with their mean contributions, the highest first.
 
-    def towards(self, one: ColumnImportance) -> tuple[str | None, str | None]:
-        """The classes towards which, and away from which, higher values of a numeric column move the answers.
-
-        Of several classes, those that the column moves most among the ones with a clear direction; None where no class
-        has one.
+        Categories of a single row are left out, unless there are no others.
         """
-        place = [other.column for other in self.importance].index(one.column)
-        found = self.contributions[:, place]
-        if found.shape[-1] == 1:
-            r = one.direction or 0.0
-            sides = (1, 0) if r >= CLEAR else (0, 1) if r <= -CLEAR else ()
-            return (self.classes[sides[0]], self.classes[sides[1]]) if sides else (None, None)
-        ranked = [(rank_correlation(self.cells[place], found[:, c]) or 0.0, c) for c in self._moved_by(place)]
-        up, down = (next((self.classes[c] for r, c in ranked if side * r >= CLEAR), None) for side in (1, -1))
-        return up, down
+        place = self.importance.index(column)
+        effects = category_effects(self.cells[place], self.contributions[:, place, output])
+        frequent = [effect for effect in effects if effect.n_rows > 1]
+        return frequent or effects
 
-    def _moved_by(self, column: int) -> list[int]:
-        return np.argsort(-self.sizes[column], kind="stable").tolist()
+    def direction_of(self, column: ColumnImportance) -> Direction:
+        """The classes whose probabilities rise and fall with the values of a numeric column.
 
-    def effect(self, one: ColumnImportance) -> str:
-        """Which way a column moves the answers, in a few words; "" where that is not known.
+        With several classes, those that the column moves most among the classes with a clear direction.
+        """
+        if self.two_classes:
+            correlation = column.direction or 0.0
+            if correlation >= CLEAR:
+                return Direction(rising=self.classes[1], falling=self.classes[0])
+            if correlation <= -CLEAR:
+                return Direction(rising=self.classes[0], falling=self.classes[1])
+            return Direction(rising=None, falling=None)
+        rising = None
+        falling = None
+        place = self.importance.index(column)
+        for output in np.argsort(-self.sizes[place], kind="stable"):
+            correlation = rank_correlation(self.cells[place], self.contributions[:, place, output]) or 0.0
+            if correlation >= CLEAR and rising is None:
+                rising = self.classes[output]
+            if correlation <= -CLEAR and falling is None:
+                falling = self.classes[output]
+        return Direction(rising, falling)
 
-        Of two classes: how higher values, or categories, move the probability of the second. Of several: the class
+    def effect(self, column: ColumnImportance) -> str:
+        """The direction in which a column moves the answers, in a few words; "" if it is unknown.
+
+        With two classes: how higher values, or categories, move the probability of the second. With several: the class
         whose probability rises with higher values, and the one whose probability falls.
         """
-        if one.contribution == 0:
+        if column.contribution == 0:
             return ""
-        if self.contributions.shape[-1] > 1:
-            up, down = self.towards(one)
-            return ", ".join(filter(None, (up and f"{shown(up, 10)} up", down and f"{shown(down, 10)} down")))
-        if one.direction is not None:
-            return "varies" if abs(one.direction) < CLEAR else "rising" if one.direction > 0 else "falling"
-        found = self.levels(one)
-        return f"{shown(found[0].name, 10)} up, {shown(found[-1].name, 10)} down" if len(found) > 1 else ""
+        if not self.two_classes:
+            direction = self.direction_of(column)
+            parts = []
+            if direction.rising:
+                parts.append(f"{printable(direction.rising, 10)} up")
+            if direction.falling:
+                parts.append(f"{printable(direction.falling, 10)} down")
+            return ", ".join(parts)
+        if column.direction is not None:
+            return _direction_word(column.direction)
+        effects = self.category_effects(column)
+        if len(effects) < 2:
+            return ""
+        return f"{printable(effects[0].name, 10)} up, {printable(effects[-1].name, 10)} down"
 
-    def _region_text(self, regions: RowRegions) -> str:
+    def _region_heading(self) -> str:
+        return f"Regions, with the share of {number_of(self.n_located, 'row')} that each network puts in them"
+
+    def _region_lines(self, regions: RowRegions) -> str:
         lines = [["network", "neurons", "holds", "expected output"]]
-        for one in regions.listed:
-            output = f"{one.output[0]:+.3f}" if len(one.output) == 1 else _likeliest(one.output, self.classes)
-            lines.append([str(one.member + 1), shown(one.word), percent(one.probability), output])
-        hold = f"hold {percent(regions.other_probability)} of all"
-        others = f"\n{regions.others:,} others {hold}." if regions.others else ""
-        head = f"Regions, with the share of {number_of(self.n_located, 'row')} that each network puts in them"
-        return f"{paragraphs(head + ':')}\n\n{aligned(lines, left=2)}{others}"
+        for region in regions.listed:
+            output = _output_text(region, self.classes)
+            lines.append([str(region.member + 1), printable(region.word), percent(region.probability), output])
+        text = aligned(lines, left=2)
+        if regions.others:
+            text += f"\n{regions.others:,} others hold {percent(regions.other_probability)} of all."
+        return text
 
 
-def _likeliest(output: tuple[float, ...], classes: tuple[str, ...]) -> str:
-    best = int(np.argmax(output))
-    return f"{shown(classes[best], 20)!r} {percent(output[best])}"
+def _direction_word(correlation: float) -> str:
+    if abs(correlation) < CLEAR:
+        return "varies"
+    if correlation > 0:
+        return "rising"
+    return "falling"
+
+
+def _output_text(region: Region, classes: tuple[str, ...]) -> str:
+    """The expected output of a region: H, or the most probable of several classes."""
+    if len(region.output) == 1:
+        return f"{region.output[0]:+.3f}"
+    best = int(np.argmax(region.output))
+    return f"{printable(classes[best], 20)!r} {percent(region.output[best])}"
 
 
 def explain_model(
@@ -247,9 +328,9 @@ def explain_model(
     rows: int = EXPLAINED_ROWS,
     regions: int = 10,
 ) -> ModelExplanation:
-    """Explain a model as a whole, on rows that it did not learn from.
+    """Explain a model as a whole, on rows that it was not trained on.
 
-    Give the bound rows, ``X[clf.bound_rows_], y[clf.bound_rows_]``, or new ones. A model file holds no bound rows.
+    Pass the bound rows, ``X[clf.bound_rows_], y[clf.bound_rows_]``, or new rows. A model file holds no bound rows.
 
     Parameters
     ----------
@@ -257,17 +338,17 @@ def explain_model(
     X : table or array
         Rows in the caller's units.
     y : array, optional
-        Their labels; without them no errors are counted.
+        Labels of the rows; without them, no errors are counted.
     background : table or array, optional
         As for `abnet.explain`.
     plan : ExplanationPlan, optional
-        Background and orders as a value.
+        Background and orders as a value, instead of `background`.
     seed : int
-        Of all draws.
+        Seed of all draws.
     rows : int
-        Rows whose contributions are computed, drawn from X.
+        Number of rows, drawn from X, whose contributions are computed.
     regions : int
-        Regions to list.
+        Number of regions to list.
 
     Returns
     -------
@@ -278,15 +359,17 @@ def explain_model(
     >>> from abnet.model.predictors.compact import Compact
     >>> model = Model(Compact(np.array([[[2.0, 0.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> X = np.random.default_rng(0).normal(size=(50, 2))
-    >>> found = explain_model(model, X, np.where(X[:, 0] > 0, 1, -1), background=X[:10])
-    >>> found.ranked()[0].column, found.importance[1].error_growth, found.error
+    >>> explanation = explain_model(model, X, np.where(X[:, 0] > 0, 1, -1), background=X[:10])
+    >>> explanation.ranked()[0].column, explanation.importance[1].error_growth, explanation.error
     ('x0', 0.0, 0.0)
     """
     model = model_of(model)
-    chosen = ExplanationPlan.of(model, background, seed=seed, pairs=2) if plan is None else plan
-    codes = None if y is None else model.labels.encode(np.asarray(y))
-    inputs = model.prepare(X)
-    return explain_model_inputs(model, inputs, codes, chosen, seed=seed, rows=rows, regions=regions)
+    if plan is None:
+        plan = ExplanationPlan.of(model, background, seed=seed, pairs=2)
+    codes = None
+    if y is not None:
+        codes = model.labels.encode(np.asarray(y))
+    return explain_model_inputs(model, model.prepare(X), codes, plan, seed=seed, rows=rows, regions=regions)
 
 
 @one_blas_thread()
@@ -299,46 +382,80 @@ def explain_model_inputs(
     seed: int = 0,
     rows: int = EXPLAINED_ROWS,
     regions: int = 10,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> ModelExplanation:
-    """`explain_model` for rows that are prepared already; codes are places among the classes, -1 for other labels."""
+    """`explain_model` for rows that are already prepared; codes are positions of classes, -1 for unknown labels."""
     plan.check_fits(model)
-    matrix = as_read(inputs, model.n_inputs)
+    matrix = network_inputs(inputs, model.n_inputs)
     if not len(matrix) or (codes is not None and len(codes) != len(matrix)):
         raise ValueError(f"a model is explained on rows, one label each; got {len(matrix)} rows.")
     rng = np.random.default_rng(seed)
-    most = max(min(SHUFFLED_ROWS, MOST_EVALUATIONS // len(plan.columns.names)), 200)
-    shuffled, explained_rows = (_some(rng, len(matrix), most) for most in (most, rows))
-    share = 1.0 if codes is None else 0.5
-    found = shapley_values(model, matrix[explained_rows], plan.thinned(ROW_EVALUATIONS), _part(progress, 0.0, share))
-    contributions = np.stack([values.contributions for values in found])
-    growth, error = None, None
+    # The rows are drawn in this order whether or not they are used, so that a seed draws the same rows in all cases.
+    shuffled = _drawn(rng, len(matrix), _n_shuffled_rows(len(plan.columns.names)))
+    explained = _drawn(rng, len(matrix), rows)
+    share = 1.0
     if codes is not None:
-        growth, error = _error_growth(
-            model, matrix[shuffled], codes[shuffled], plan, rng, _part(progress, share, 1.0 - share)
-        )
-    table, located, held = region_table(model.predictor), np.arange(0), None
+        share = 0.5
+    moved = shapley_values(model, matrix[explained], plan.thinned(ROW_EVALUATIONS), _part(progress, 0.0, share))
+    contributions = np.stack([one.contributions for one in moved])
+    growth = None
+    error = None
+    n_shuffled = 0
+    if codes is not None:
+        n_shuffled = len(shuffled)
+        rest = _part(progress, share, 1.0 - share)
+        growth, error = _error_growth(model, matrix[shuffled], codes[shuffled], plan, rng, rest)
+    n_located = 0
+    row_regions = None
+    table = region_table(model.predictor)
     if table is not None:
-        located = _some(rng, len(matrix), max(MOST_PROBABILITIES // table.H[..., 0].size, 50))
-        mass = np.sum([P.sum(axis=0) for _, P in table.blocks(matrix[located])], axis=0) / len(located)
-        held = table.listed(mass, regions)
-    cells = own_cells(model, matrix[explained_rows][:, : plan.columns.n_features])
+        located = _drawn(rng, len(matrix), _n_located_rows(table))
+        n_located = len(located)
+        row_regions = table.listed(_mean_probabilities(table, matrix[located]), regions)
+    cells = own_cells(model, matrix[explained][:, : plan.columns.n_features])
     return ModelExplanation(
-        _importance(plan.columns.names, contributions, cells, growth), len(explained_rows),
-        0 if codes is None else len(shuffled), len(located), len(matrix), error, held,
-        why_no_regions(model.predictor),
-        model.labels.names, contributions, cells, unit_of(model),
-    )  # fmt: skip
+        importance=_importance(plan.columns.names, contributions, cells, growth),
+        n_explained=len(explained),
+        n_shuffled=n_shuffled,
+        n_located=n_located,
+        n_rows=len(matrix),
+        error=error,
+        regions=row_regions,
+        no_regions=why_no_regions(model.predictor),
+        classes=model.labels.names,
+        contributions=contributions,
+        cells=cells,
+        unit=explained_unit(model),
+    )
 
 
-def _part(progress: Callable[[float], None] | None, start: float, share: float) -> Callable[[float], None] | None:
-    """The progress of a part of the work."""
-    return None if progress is None else lambda done: progress(start + share * done)
+def _n_shuffled_rows(n_columns: int) -> int:
+    return max(min(SHUFFLED_ROWS, MOST_EVALUATIONS // n_columns), LEAST_SHUFFLED_ROWS)
 
 
-def _some(rng: np.random.Generator, n: int, most: int) -> NDArray[np.intp]:
-    """Numbers of at most so many rows, drawn at random, in their order."""
-    return np.arange(n) if n <= most else np.sort(rng.choice(n, most, replace=False))
+def _n_located_rows(table: RegionTable) -> int:
+    n_regions = table.n_members * len(table.signs)
+    return max(MOST_PROBABILITIES // n_regions, LEAST_LOCATED_ROWS)
+
+
+def _mean_probabilities(table: RegionTable, rows: Floats) -> Floats:
+    """Probabilities of the regions of each member, averaged over the rows, (M, regions)."""
+    sums = [P.sum(axis=0) for _, P in table.blocks(rows)]
+    return np.asarray(np.sum(sums, axis=0) / len(rows))
+
+
+def _part(progress: Progress | None, start: float, share: float) -> Progress | None:
+    """Progress within one part of the work, which begins at `start` and takes a share of it."""
+    if progress is None:
+        return None
+    return lambda done: progress(start + share * done)
+
+
+def _drawn(rng: np.random.Generator, n: int, most: int) -> NDArray[np.intp]:
+    """Positions of at most `most` of n rows, drawn at random, in ascending order."""
+    if n <= most:
+        return np.arange(n)
+    return np.sort(rng.choice(n, most, replace=False))
 
 
 def _error_growth(
@@ -347,20 +464,21 @@ def _error_growth(
     codes: NDArray[np.intp],
     plan: ExplanationPlan,
     rng: np.random.Generator,
-    progress: Callable[[float], None] | None,
+    progress: Progress | None,
 ) -> tuple[Floats, float]:
-    """How much more each row errs with each column from another row, shape (columns, rows), and the error itself."""
-    J, n = len(plan.columns.names), len(rows)
+    """The growth of each row's error with each column from other rows, (columns, rows), and the error rate itself."""
+    J = len(plan.columns.names)
+    n = len(rows)
     wrong = (winners(model.predictor.scores(rows)) != codes).astype(np.float64)
     repeats = min(max(MOST_EVALUATIONS // (n * J), 1), REPEATS)
     orders = np.empty((J, repeats, n), np.intp)
-    for places in orders.reshape(-1, n):
+    for sources in orders.reshape(-1, n):
         order = rng.permutation(n)
-        places[order] = np.roll(order, 1)  # round a circle, so that no row keeps its own cell
+        sources[order] = np.roll(order, 1)  # a cycle, so that no row keeps its own cell
     growth = np.zeros((J, n))
     game = game_of(model.predictor, plan.columns.input_owners)
-    for j, scores in enumerate(game.exchanged(rows, orders)):
-        growth[j] = np.mean([winners(one) != codes for one in scores], axis=0) - wrong
+    for j, shuffled_scores in enumerate(game.exchanged(rows, orders)):
+        growth[j] = np.mean([winners(scores) != codes for scores in shuffled_scores], axis=0) - wrong
         if progress is not None:
             progress((j + 1) / J)
     return growth, float(wrong.mean())
@@ -369,17 +487,38 @@ def _error_growth(
 def _importance(
     names: tuple[str, ...], contributions: Floats, cells: tuple[OwnCells, ...], growth: Floats | None
 ) -> tuple[ColumnImportance, ...]:
+    """Importance of the columns, from contributions (rows, columns, C) and growths of the error (columns, rows)."""
     sizes = np.abs(contributions)
-    moved = sizes[..., 0] if sizes.shape[-1] == 1 else sizes.sum(axis=-1) / 2
-
-    def error(values: Floats) -> float:
-        return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
-
-    return tuple(
-        ColumnImportance(
-            name, float(moved[:, j].mean()), error(moved[:, j]),
-            rank_correlation(cells[j], contributions[:, j, 0]) if contributions.shape[-1] == 1 else None,
-            None if growth is None else float(growth[j].mean()), None if growth is None else error(growth[j]),
+    two_classes = contributions.shape[-1] == 1
+    if two_classes:
+        moved = sizes[..., 0]
+    else:
+        moved = sizes.sum(axis=-1) / 2  # what one class gains, others lose
+    importance = []
+    for j, name in enumerate(names):
+        direction = None
+        if two_classes:
+            direction = rank_correlation(cells[j], contributions[:, j, 0])
+        error_growth = None
+        error_growth_error = None
+        if growth is not None:
+            error_growth = float(growth[j].mean())
+            error_growth_error = _standard_error(growth[j])
+        importance.append(
+            ColumnImportance(
+                column=name,
+                contribution=float(moved[:, j].mean()),
+                contribution_error=_standard_error(moved[:, j]),
+                direction=direction,
+                error_growth=error_growth,
+                error_growth_error=error_growth_error,
+            )
         )
-        for j, name in enumerate(names)
-    )  # fmt: skip
+    return tuple(importance)
+
+
+def _standard_error(values: Floats) -> float:
+    """Standard error of the mean of the values; 0 for a single one."""
+    if len(values) == 1:
+        return 0.0
+    return float(values.std(ddof=1) / np.sqrt(len(values)))

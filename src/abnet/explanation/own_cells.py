@@ -1,6 +1,7 @@
 """Prepared rows back in the units of the caller's table: numbers, dates and categories, column by column."""
 
 from dataclasses import dataclass
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -8,18 +9,19 @@ from numpy.typing import NDArray
 
 from abnet.explanation.background import column_layout
 from abnet.model.model import Model
-from abnet.tables.columns import BooleanColumn, DateColumn, NumericColumn, TextColumn
+from abnet.tables.columns import BooleanColumn, Column, DateColumn, NumericColumn, TextColumn
 from abnet.tables.preparation.scalers import MinMaxMap, StandardMap
 
 __all__ = ["MISSING", "OTHER", "OwnCells", "own_cells"]
 
 Floats = NDArray[np.float64]
-MISSING, OTHER = "(missing)", "(other)"
+MISSING = "(missing)"
+OTHER = "(other)"
 
 
 @dataclass(frozen=True, eq=False)
 class OwnCells:
-    """What some rows have in one column: numbers, or categories, or neither (free text).
+    """The cells of some rows in one column: numbers, or categories, or neither (free text).
 
     Attributes
     ----------
@@ -28,7 +30,7 @@ class OwnCells:
     categories : tuple of str or None
         The category of each row.
     unit : str
-        What the numbers are written with, such as ``€``.
+        Unit that the table's numbers are written with, such as ``€``.
     dates : bool
         Whether the numbers are dates.
     """
@@ -42,14 +44,14 @@ class OwnCells:
 def own_cells(model: Model, features: NDArray[Any]) -> tuple[OwnCells, ...]:
     """The cells behind prepared rows, for each column that the model uses.
 
-    Numbers come back to about seven digits, and cut where preparation cut them. What a transformer of another library
-    made stays as it is.
+    Numbers are restored to about seven digits, and stay clipped if the preparation clipped them. Features made by a
+    transformer of another library are returned unchanged.
 
     Parameters
     ----------
     model : Model
     features : array (rows, features)
-        Before the codes.
+        Without codes.
 
     Examples
     --------
@@ -68,43 +70,76 @@ def own_cells(model: Model, features: NDArray[Any]) -> tuple[OwnCells, ...]:
     if base.columns:
         ends = np.cumsum([len(column.features) for column in base.columns])
         parts = np.split(rows, ends[:-1], axis=1)
-        return tuple(_of_column(column, part) for column, part in zip(base.columns, parts, strict=True))
+        return tuple(_column_cells(column, part) for column, part in zip(base.columns, parts, strict=True))
     if isinstance(base, StandardMap):
-        return tuple(map(OwnCells, (rows * np.array(base.scale) + np.array(base.mean)).T))
+        numbers = rows * np.array(base.scale) + np.array(base.mean)
+        return tuple(map(OwnCells, numbers.T))
     if isinstance(base, MinMaxMap):
-        return tuple(map(OwnCells, ((rows - np.array(base.shift)) / np.array(base.scale)).T))
+        numbers = (rows - np.array(base.shift)) / np.array(base.scale)
+        return tuple(map(OwnCells, numbers.T))
+    return _single_features(model, rows)
+
+
+def _single_features(model: Model, rows: Floats) -> tuple[OwnCells, ...]:
+    """Columns of one feature have its values as their numbers; columns of several features have no values."""
     layout = column_layout(model)
     owners = np.array(layout.owners)
-    alone = np.bincount(owners) == 1
-    return tuple(OwnCells(rows[:, owners == j][:, 0]) if alone[j] else OwnCells() for j in range(len(layout.names)))
+    cells = []
+    for j in range(len(layout.names)):
+        features = rows[:, owners == j]
+        if features.shape[1] == 1:
+            cells.append(OwnCells(features[:, 0]))
+        else:
+            cells.append(OwnCells())
+    return tuple(cells)
 
 
-def _of_column(column: Any, features: Floats) -> OwnCells:
-    if isinstance(column, NumericColumn | DateColumn):
-        unit = "" if isinstance(column, DateColumn) else _unit(column)
-        return OwnCells(_numbers(column, features), None, unit, isinstance(column, DateColumn))
-    if isinstance(column, BooleanColumn):
-        return OwnCells(None, tuple("yes" if sign > 0 else "no" if sign < 0 else MISSING for sign in features[:, 0]))
-    if isinstance(column, TextColumn):
-        return OwnCells(None, tuple(_category(column, row) for row in features))
+@singledispatch
+def _column_cells(column: Column, features: Floats) -> OwnCells:
+    """The cells behind the features of one column; none for a column of free text."""
     return OwnCells()
 
 
-def _numbers(column: NumericColumn | DateColumn, features: Floats) -> Floats:
-    value = (
-        features[:, 0] * column.scale + column.mean if column.scale is not None else np.full(len(features), column.fill)
-    )
-    absent = features[:, -1] == 1.0 if column.indicator else np.zeros(len(features), bool)
-    offset = column.form.offset if isinstance(column, NumericColumn) else 0
-    return np.where(absent, np.nan, value + offset)
+@_column_cells.register
+def _(column: NumericColumn, features: Floats) -> OwnCells:
+    numbers = _unscaled(column, features) + column.form.offset
+    unit = (column.form.before or column.form.after).strip()
+    if column.form.duration:
+        unit = "seconds"
+    return OwnCells(numbers=numbers, unit=unit)
 
 
-def _unit(column: NumericColumn) -> str:
-    return "seconds" if column.form.duration else (column.form.before or column.form.after).strip()
+@_column_cells.register
+def _(column: DateColumn, features: Floats) -> OwnCells:
+    return OwnCells(numbers=_unscaled(column, features), dates=True)
+
+
+@_column_cells.register
+def _(column: BooleanColumn, features: Floats) -> OwnCells:
+    words = {1.0: "yes", -1.0: "no", 0.0: MISSING}
+    return OwnCells(categories=tuple(words[sign] for sign in np.sign(features[:, 0])))
+
+
+@_column_cells.register
+def _(column: TextColumn, features: Floats) -> OwnCells:
+    return OwnCells(categories=tuple(_category(column, row) for row in features))
+
+
+def _unscaled(column: NumericColumn | DateColumn, features: Floats) -> Floats:
+    """The numbers behind the features of a column, NaN where missing."""
+    if column.scale is None:
+        numbers = np.full(len(features), column.fill)
+    else:
+        numbers = features[:, 0] * column.scale + column.mean
+    if column.indicator:
+        numbers = np.where(features[:, -1] == 1.0, np.nan, numbers)
+    return np.asarray(numbers)
 
 
 def _category(column: TextColumn, features: Floats) -> str:
     active = np.flatnonzero(features[: len(column.categories)])
     if len(active):
         return column.categories[int(active[0])]
-    return MISSING if column.missing and features[-1] == 1.0 else OTHER
+    if column.missing and features[-1] == 1.0:
+        return MISSING
+    return OTHER

@@ -1,7 +1,8 @@
-"""Regions: the representations of the leading layer, what the network expects of each, and which rows fall in them.
+"""Regions: the representations of the leading layer, the expected output in each, and the rows that fall in them.
 
-``F(x) = mean_m Σ_s P_m(x)[s] H_m[s]``: a region s of member m holds the row with probability ``P_m(x)[s]``, says
-``H_m[s]``, and so has the share ``P_m(x)[s] H_m[s] / M`` of the decision; all shares together are F.
+``F(x) = mean_m Σ_s P_m(x)[s] H_m[s]``: a row falls in the region s of member m with probability ``P_m(x)[s]``, and the
+expected output there is ``H_m[s]``. So the region's share of the score is ``P_m(x)[s] H_m[s] / M``, and the shares of
+all regions add up to F.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,7 +18,7 @@ from abnet.model.predictors.layers import Layers
 from abnet.model.predictors.leading import leading_scores, weighted_sums
 from abnet.model.predictors.paths import Paths
 from abnet.model.predictors.predictor import Predictor
-from abnet.model.predictors.uniform import Uniform
+from abnet.model.predictors.uniform import UniformPredictor
 from abnet.networks import region_probabilities
 from abnet.networks.bam import BAM
 from abnet.networks.cube import corners
@@ -27,21 +28,24 @@ __all__ = ["Region", "RegionTable", "RowRegions", "region_table", "row_regions",
 
 Floats = NDArray[np.float64]
 
+BLOCK_SIZE = 2**21
+"""Maximum number of probabilities that are computed together."""
+
 
 @dataclass(frozen=True)
 class Region:
-    """One region of one member, for one row or, with the mean probability, for many.
+    """One region of one member, for one row, or for many rows with their mean probability.
 
     Attributes
     ----------
     member : int
-        From 0 on; 0 for a single network.
+        Number of the network, from 0.
     signs : tuple of int
-        The leading neurons' outputs, -1 or +1.
+        Outputs of the leading neurons, -1 or +1.
     probability : float
-        That the row falls in it, given the member.
+        Probability that the row falls in the region, given the member.
     output : tuple of float
-        The expected output H, or the probability of each of several classes.
+        Expected output H, or the probability of each of several classes.
     share : tuple of float
         ``probability · output / M``.
     """
@@ -66,14 +70,17 @@ class Region:
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         return {
-            "member": self.member, "signs": list(self.signs), "probability": self.probability,
-            "output": list(self.output), "share": list(self.share),
-        }  # fmt: skip
+            "member": self.member,
+            "signs": list(self.signs),
+            "probability": self.probability,
+            "output": list(self.output),
+            "share": list(self.share),
+        }
 
 
 @dataclass(frozen=True)
 class RowRegions:
-    """The most probable regions of a row, and what all others have together.
+    """The most probable regions of a row, and the totals of all others.
 
     Attributes
     ----------
@@ -82,8 +89,9 @@ class RowRegions:
     others : int
         Number of regions that are not listed.
     other_probability : float
-        Their probability, as a mean over the members.
+        Total probability of the regions that are not listed, averaged over the members.
     other_share : tuple of float
+        Their total share.
     """
 
     listed: tuple[Region, ...]
@@ -94,24 +102,26 @@ class RowRegions:
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         return {
-            "listed": [region.to_dict() for region in self.listed], "others": self.others,
-            "other_probability": self.other_probability, "other_share": list(self.other_share),
-        }  # fmt: skip
+            "listed": [region.to_dict() for region in self.listed],
+            "others": self.others,
+            "other_probability": self.other_probability,
+            "other_share": list(self.other_share),
+        }
 
 
 @dataclass(frozen=True, eq=False)
 class RegionTable:
-    """The regions of a predictor that has a table of them.
+    """The regions of a predictor whose regions can be listed.
 
     Attributes
     ----------
     H : array (M, regions, C)
-        What each region of each member says.
+        Expected output in each region of each member.
     signs : int8 array (regions, d)
     probabilities : callable
-        From rows as the network reads them to ``P_m(x)[s]``, shape (rows, M, regions).
+        Maps rows as the network reads them to ``P_m(x)[s]``, shape (rows, M, regions).
     whole : bool
-        Whether these are all regions, and not a draw of them.
+        Whether these are all regions, and not a sample of them.
     """
 
     H: Floats
@@ -125,61 +135,73 @@ class RegionTable:
         return len(self.H)
 
     def blocks(self, X: Floats) -> Iterator[tuple[slice, Floats]]:
-        """Rows and their probabilities, some at a time."""
-        step = max(2**21 // (self.H.shape[0] * self.H.shape[1]), 1)
+        """Probabilities of the rows, in blocks that fit into memory: which rows, and their probabilities."""
+        n_regions = self.n_members * len(self.signs)
+        step = max(BLOCK_SIZE // n_regions, 1)
         for start in range(0, len(X), step):
             rows = slice(start, start + step)
             yield rows, self.probabilities(X[rows])
 
     def listed(self, P: Floats, most: int) -> RowRegions:
         """The most probable regions of a row with the probabilities P (M, regions), or of the mean of many rows."""
-        M, shares = self.n_members, P[:, :, None] * self.H / self.n_members
+        M = self.n_members
+        shares = P[:, :, None] * self.H / M
         top = np.argsort(-P, axis=None, kind="stable")[:most]
-        chosen = [
-            Region(
-                int(m), tuple(self.signs[s].tolist()), float(P[m, s]), tuple(self.H[m, s].tolist()),
-                tuple(shares[m, s].tolist()),
-            )
-            for m, s in zip(*np.unravel_index(top, P.shape), strict=True)
-        ]  # fmt: skip
-        rest = np.ones(P.shape, bool)
-        rest.reshape(-1)[top] = False
+        chosen = [self._region(int(m), int(s), P, shares) for m, s in zip(*np.unravel_index(top, P.shape), strict=True)]
+        unlisted = np.ones(P.shape, bool)
+        unlisted.reshape(-1)[top] = False
         return RowRegions(
-            tuple(chosen), P.size - len(chosen), float(P[rest].sum() / M), tuple(shares[rest].sum(axis=0).tolist())
+            listed=tuple(chosen),
+            others=P.size - len(chosen),
+            other_probability=float(P[unlisted].sum() / M),
+            other_share=tuple(shares[unlisted].sum(axis=0).tolist()),
+        )
+
+    def _region(self, m: int, s: int, P: Floats, shares: Floats) -> Region:
+        return Region(
+            member=m,
+            signs=tuple(self.signs[s].tolist()),
+            probability=float(P[m, s]),
+            output=tuple(self.H[m, s].tolist()),
+            share=tuple(shares[m, s].tolist()),
         )
 
 
 @singledispatch
 def region_table(predictor: Predictor) -> RegionTable | None:
-    """The table of a predictor's regions; None where it has none (`why_no_regions`)."""
+    """The table of a predictor's regions; None if it has none (`why_no_regions` says why)."""
     return None
 
 
 @region_table.register
 def _(predictor: Compact) -> RegionTable:
-    H = predictor.H if predictor.H.ndim == 3 else predictor.H[:, :, None]
+    H = predictor.H
+    if H.ndim == 2:
+        H = H[:, :, None]
 
     def probabilities(X: Floats) -> Floats:
         members = zip(predictor.W, predictor.b, strict=True)
         return np.stack([region_probabilities(W, b, X) for W, b in members], axis=1)
 
-    return RegionTable(H, corners(predictor.b.shape[1], np.int8), probabilities, whole=True)
+    signs = corners(predictor.b.shape[1], np.int8)
+    return RegionTable(H=H, signs=signs, probabilities=probabilities, whole=True)
 
 
 @region_table.register
-def _(predictor: Uniform) -> RegionTable:
+def _(predictor: UniformPredictor) -> RegionTable:
     def probabilities(X: Floats) -> Floats:
         z = leading_scores(np.column_stack([predictor.W, predictor.b]), X)
         logs = log_transition(z, predictor.S.astype(np.float64)) + predictor.log_d
-        weights = np.exp(logs - logs.max(axis=1, keepdims=True))
+        weights = np.exp(logs - logs.max(axis=1, keepdims=True))  # subtracting the maximum avoids overflow
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))[:, None]
 
-    return RegionTable(predictor.H[None, :, None], predictor.S, probabilities, whole=False)
+    H = predictor.H[None, :, None]
+    return RegionTable(H=H, signs=predictor.S, probabilities=probabilities, whole=False)
 
 
 @singledispatch
 def why_no_regions(predictor: Predictor) -> str:
-    """Why there is no table of regions, in a sentence; empty where there is one.
+    """Why there is no table of regions, in a sentence; empty if there is one.
 
     Examples
     --------
@@ -212,15 +234,15 @@ def _(predictor: Paths) -> str:
 
 @singledispatch
 def row_regions(predictor: Predictor, X: Floats, most: int = 6) -> list[RowRegions] | None:
-    """The most probable regions of every row; None for predictors without regions.
+    """The most probable regions of each row; None for predictors without regions.
 
     Parameters
     ----------
     predictor : Predictor
     X : array (rows, inputs)
-        As the network reads them.
+        Rows as the network reads them.
     most : int
-        Regions to list for a row.
+        Number of regions to list for a row.
 
     Examples
     --------
@@ -237,13 +259,15 @@ def row_regions(predictor: Predictor, X: Floats, most: int = 6) -> list[RowRegio
 
 @row_regions.register
 def _(predictor: Layers, X: Floats, most: int = 6) -> list[RowRegions] | None:
-    network = predictor.network
-    return None if network is None else [_certain(predictor, network, x) for x in X]
+    if predictor.network is None:
+        return None
+    return [_certain_region(predictor, predictor.network, x) for x in X]
 
 
-def _certain(predictor: Layers, network: BAM, x: Floats) -> RowRegions:
-    """The one region of a network of signs."""
+def _certain_region(predictor: Layers, network: BAM, x: Floats) -> RowRegions:
+    """The only region of a row in a deterministic network of signs."""
     z = weighted_sums(network.weights[0], network.biases[0], x[None])[0]
+    signs = tuple(np.where(z >= 0, 1, -1).tolist())
     output = tuple(np.atleast_1d(predictor.score_rows(x[None])[0]).tolist())
-    region = Region(0, tuple(np.where(z >= 0, 1, -1).tolist()), 1.0, output, output)
-    return RowRegions((region,), 0, 0.0, (0.0,) * len(output))
+    region = Region(member=0, signs=signs, probability=1.0, output=output, share=output)
+    return RowRegions(listed=(region,), others=0, other_probability=0.0, other_share=(0.0,) * len(output))

@@ -5,102 +5,36 @@ import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.explanation.background import ColumnLayout, ExplanationPlan
+from abnet.explanation.background import ExplanationPlan, network_inputs
 from abnet.explanation.regions import RowRegions, row_regions, why_no_regions
-from abnet.explanation.shapley import explained, shapley_values
+from abnet.explanation.row_cells import row_cells
+from abnet.explanation.shapley import explained_outputs, shapley_values
+from abnet.explanation.units import Unit, change_text, error_text, quantity_name, value_text
 from abnet.model.model import FittedClassifier, Model, model_of
-from abnet.model.predictors.predictor import as_matrix
-from abnet.tables.cells import to_text
-from abnet.tables.csv_files import UNNAMED
-from abnet.tables.frames import Table, as_table
 from abnet.tables.labels import winners
-from abnet.utils.coded_rows import dense
-from abnet.utils.wording import aligned, number_of, paragraphs, percent
+from abnet.utils.wording import aligned, number_of, paragraphs, percent, printable
 
-__all__ = [
-    "Explanation",
-    "Moves",
-    "RowExplanation",
-    "Unit",
-    "amount",
-    "as_read",
-    "bare",
-    "explain",
-    "explain_inputs",
-    "points",
-    "row_cells",
-    "shown",
-    "unit_of",
-    "without_background",
-]
-
+__all__ = ["Explanation", "RowExplanation", "Waterfall", "explain", "explain_inputs", "without_background"]
 
 Floats = NDArray[np.float64]
-Unit = Literal["probability", "score"]
-
-
-def unit_of(model: Model) -> Unit:
-    """What is explained of a model's answers."""
-    return "probability" if model.predictor.shares else "score"
-
-
-def bare(value: float, unit: Unit) -> str:
-    """A number without its unit: probabilities in percent, scores with three decimals."""
-    return f"{100 * value:.1f}" if unit == "probability" else f"{value:.3f}"
-
-
-def amount(value: float, unit: Unit, *, sign: bool = False) -> str:
-    """A value of what is explained, or with a sign a part of it: probabilities in percent.
-
-    Examples
-    --------
-    >>> amount(0.978, "probability"), amount(-0.0312, "probability", sign=True), amount(0.5, "score", sign=True)
-    ('97.8%', '-3.1%', '+0.500')
-    """
-    if unit == "probability":
-        return f"{points(value)}%" if sign else f"{100 * value:.1f}%"
-    return f"{round(value, 3) + 0.0:{'+' * sign}.3f}"
-
-
-def points(value: float) -> str:
-    """A change of a rate in percentage points, with its sign; nearly nothing is +0.0.
-
-    Examples
-    --------
-    >>> points(0.0271), points(-0.0001)
-    ('+2.7', '+0.0')
-    """
-    return f"{round(100 * value, 1) + 0.0:+.1f}"
-
-
-def shown(text: str, most: int = 40) -> str:
-    """A text from a table as it may stand in a line of output: nothing that is no letter, and not too long.
-
-    Examples
-    --------
-    >>> shown("a\\nb\\x1b[2J"), shown("gr\\u202eoß"), shown("n" * 300, 10)
-    ('a\\\\nb\\\\x1b[2J', 'gr\\\\u202eoß', 'nnnnnnnnn…')
-    """
-    plain = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text[: 4 * most])
-    return plain if len(plain) <= most else plain[: most - 1] + "…"
 
 
 @dataclass(frozen=True, eq=False)
-class Moves:
-    """From the average over the background to a row, column by column: what texts and figures show.
+class Waterfall:
+    """From the background's average to a row, column by column, for the predicted class: what texts and figures show.
 
     Attributes
     ----------
     quantity : str
         What moves: the probability of the predicted class, or its score.
     base, value : float
-        Its average over the background, and what it is for the row.
+        Its average over the background, and its value for the row.
     contributions, standard_errors : arrays (columns,)
         ``base + contributions.sum() = value``.
     """
@@ -121,19 +55,19 @@ class RowExplanation:
     number : int
         The row's number in the table, from 1 on.
     label : object
-        What is predicted; None where the model's decision rule gives no answer.
+        The predicted label; None where the model's decision rule gives no answer.
     code : int
-        The predicted class's place among the classes; without an answer, that of the class with the most votes.
+        Position of the predicted class among the classes; without an answer, of the class with the most votes.
     classes : tuple of str
     probabilities : tuple of float or None
-        Of the classes, calibrated where the model knows how; None for models without.
+        Of the classes, calibrated if the model is; None for models without probabilities.
     columns, cells : tuples of str
         The columns that the model uses, and the row's cells as they are written.
     scores : array (C,)
-        What the network says of the row: F, or the shares of the vote.
+        The network's scores of the row: F, or the shares of the vote.
     values, base : arrays (C,)
-        What is explained, of the row and averaged over the background rows: the probability of the second class, or of
-        each of several; the scores of a model without probabilities.
+        What is explained, for the row and averaged over the background rows: the probability of the second of two
+        classes, or of each of several; the scores of a model without probabilities.
     contributions, standard_errors : arrays (columns, C)
         ``base + contributions.sum(axis=0) = values``. Errors are those of sampled orders, for this background; 0 where
         nothing was sampled.
@@ -141,7 +75,7 @@ class RowExplanation:
     no_regions : str
         Why there are none.
     n_background : int
-        Rows compared with.
+        Number of background rows.
     """
 
     number: int
@@ -167,84 +101,127 @@ class RowExplanation:
 
     @property
     def output(self) -> int:
-        """The column of the arrays that holds the predicted class: the only one, or its own."""
-        return 0 if len(self.values) == 1 else self.code
+        """The column of the arrays that explains the predicted class."""
+        if len(self.values) == 1:
+            return 0
+        return self.code
 
     @property
     def unit(self) -> Unit:
-        """What is explained."""
-        return "score" if self.probabilities is None else "probability"
+        """Whether a probability or a score is explained."""
+        if self.probabilities is None:
+            return "score"
+        return "probability"
 
     @property
-    def moves(self) -> Moves:
+    def waterfall(self) -> Waterfall:
         """What moved the probability of the predicted class, or its score.
 
-        Of two classes the arrays hold the second; if the first is predicted, its probability is 1 less that, and its
-        score the opposite one.
+        With two classes the arrays are about the second one. If the first is predicted, its probability is one minus
+        that of the second, and its score has the opposite sign.
         """
-        c, name = self.output, shown(self.classes[self.code])
-        quantity = f"P({name})" if self.unit == "probability" else f"score for {name}"
-        base, value, contributions = float(self.base[c]), float(self.values[c]), self.contributions[:, c]
+        output = self.output
+        base = float(self.base[output])
+        value = float(self.values[output])
+        contributions = self.contributions[:, output]
         if len(self.values) == 1 and self.code == 0:
-            whole = 1.0 if self.unit == "probability" else 0.0
-            base, value, contributions = whole - base, whole - value, 0.0 - contributions
-        return Moves(quantity, base, value, contributions, self.standard_errors[:, c])
+            if self.unit == "probability":
+                total = 1.0
+            else:
+                total = 0.0
+            base = total - base
+            value = total - value
+            contributions = 0.0 - contributions  # unlike -contributions, this makes no -0.0
+        return Waterfall(
+            quantity=quantity_name(printable(self.classes[self.code]), self.unit),
+            base=base,
+            value=value,
+            contributions=contributions,
+            standard_errors=self.standard_errors[:, output],
+        )
 
     def ranked(self) -> list[int]:
-        """Places of the columns, those that moved the prediction most first."""
-        return np.argsort(-np.abs(self.contributions[:, self.output]), kind="stable").tolist()
+        """Positions of the columns, those that moved the prediction most first."""
+        sizes = np.abs(self.contributions[:, self.output])
+        return np.argsort(-sizes, kind="stable").tolist()
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON; of two classes single numbers, of several a list with one for each class."""
+        """Plain values, ready for JSON: single numbers for two classes, and a list with one for each of several."""
+        probabilities = None
+        if self.probabilities is not None:
+            probabilities = list(self.probabilities)
+        regions = None
+        if self.regions is not None:
+            regions = self.regions.to_dict()
         return {
-            "row": self.number, "label": self.label, "score": _plain(self.scores), "unit": self.unit,
-            "value": _plain(self.values),
-            "probabilities": None if self.probabilities is None else list(self.probabilities),
-            "base": _plain(self.base), "cells": list(self.cells), "contributions": _plain(self.contributions),
-            "standard_errors": _plain(self.standard_errors), "exact": self.exact,
-            "regions": None if self.regions is None else self.regions.to_dict(),
-        }  # fmt: skip
+            "row": self.number,
+            "label": self.label,
+            "score": _without_single_axis(self.scores).tolist(),
+            "unit": self.unit,
+            "value": _without_single_axis(self.values).tolist(),
+            "probabilities": probabilities,
+            "base": _without_single_axis(self.base).tolist(),
+            "cells": list(self.cells),
+            "contributions": _without_single_axis(self.contributions).tolist(),
+            "standard_errors": _without_single_axis(self.standard_errors).tolist(),
+            "exact": self.exact,
+            "regions": regions,
+        }
 
     def describe(self, most: int = 10) -> str:
         """The explanation in plain text, with the `most` columns that moved the row most."""
-        moves = self.moves
         lines = [
             paragraphs(f"Row {self.number}: {self.prediction}."),
-            paragraphs(f"What moved {moves.quantity} ({self._method()}):") + "\n",
-            aligned(self._column_lines(most, moves), left=2, breaks=False),
+            paragraphs(f"What moved {self.waterfall.quantity} ({self._method()}):"),
+            "",
+            aligned(self._column_lines(most), left=2, breaks=False),
         ]
-        if self.regions is None:
-            return "\n".join(lines)
-        positive = f" (positive: {shown(self.classes[1])})" if len(self.values) == 1 else ""
-        head = paragraphs(f"Regions the row falls in, with their share of the score F{positive}:")
-        lines += ["", f"{head}\n"]
-        return "\n".join([*lines, aligned(_region_lines(self.regions, self.output), left=2)])
+        if self.regions is not None:
+            lines.append("")
+            lines.append(paragraphs(f"{self._region_heading()}:"))
+            lines.append("")
+            lines.append(aligned(_region_lines(self.regions, self.output), left=2))
+        return "\n".join(lines)
 
     @property
     def prediction(self) -> str:
-        """What is predicted and how probable it is, as part of a sentence."""
-        name = repr(shown(self.classes[self.code]))
-        sure = "" if self.probabilities is None else f" with probability {percent(self.probabilities[self.code])}"
+        """The predicted class and its probability, as part of a sentence."""
+        voted = repr(printable(self.classes[self.code]))
+        if self.probabilities is not None:
+            voted += f" with probability {percent(self.probabilities[self.code])}"
         if self.label is None:
-            return f"no answer; the vote is {name}{sure}"
-        return f"predicted {name}{sure}"
+            return f"no answer; the vote is {voted}"
+        return f"predicted {voted}"
 
     def _method(self) -> str:
-        against = f"compared with {number_of(self.n_background, 'background row')}"
-        return f"{against}, exact" if self.exact else f"{against}, ± one standard error of sampling"
+        background = f"compared with {number_of(self.n_background, 'background row')}"
+        if self.exact:
+            return f"{background}, exact"
+        return f"{background}, ± one standard error of sampling"
 
-    def _column_lines(self, most: int, moves: Moves) -> list[list[str]]:
-        ranked, unit = self.ranked(), self.unit
-        listed, rest = ranked[:most], ranked[most:]
-        lines = [["average over the background", "", amount(moves.base, unit), ""]]
-        for j in listed:
-            error = "" if self.exact else f"± {bare(moves.standard_errors[j], unit)}"
-            moved = amount(moves.contributions[j], unit, sign=True)
-            lines.append([shown(self.columns[j]), shown(self.cells[j], 24), moved, error])
-        if rest:
-            moved = amount(moves.contributions[rest].sum(), unit, sign=True)
-            lines.append([number_of(len(rest), "other column"), "", moved, ""])
-        return [*lines, ["this row", "", amount(moves.value, unit), ""]]
+    def _column_lines(self, most: int) -> list[list[str]]:
+        """The lines of the waterfall: name, cell, contribution, standard error."""
+        waterfall = self.waterfall
+        ranked = self.ranked()
+        lines = [["average over the background", "", value_text(waterfall.base, self.unit), ""]]
+        for j in ranked[:most]:
+            change = change_text(waterfall.contributions[j], self.unit)
+            error = ""
+            if not self.exact:
+                error = error_text(waterfall.standard_errors[j], self.unit)
+            lines.append([printable(self.columns[j]), printable(self.cells[j], 24), change, error])
+        others = ranked[most:]
+        if others:
+            change = change_text(waterfall.contributions[others].sum(), self.unit)
+            lines.append([number_of(len(others), "other column"), "", change, ""])
+        lines.append(["this row", "", value_text(waterfall.value, self.unit), ""])
+        return lines
+
+    def _region_heading(self) -> str:
+        heading = "Regions the row falls in, with their share of the score F"
+        if len(self.values) == 1:
+            heading += f" (positive: {printable(self.classes[1])})"
+        return heading
 
     def _repr_html_(self) -> str:
         """For notebooks: a waterfall of the columns."""
@@ -253,33 +230,37 @@ class RowExplanation:
         return row_html(self)
 
 
-def _region_lines(regions: RowRegions, c: int) -> list[list[str]]:
+def _region_lines(regions: RowRegions, output: int) -> list[list[str]]:
+    """A table of a row's regions, about one output of the network."""
     lines = [["network", "neurons", "probability", "expected", "share"]]
     for region in regions.listed:
-        lines.append([
-            str(region.member + 1), shown(region.word), percent(region.probability), f"{region.output[c]:+.3f}",
-            f"{region.share[c]:+.3f}",
-        ])  # fmt: skip
+        network = str(region.member + 1)
+        expected = f"{region.output[output]:+.3f}"
+        share = f"{region.share[output]:+.3f}"
+        lines.append([network, printable(region.word), percent(region.probability), expected, share])
     if regions.others:
-        probability = percent(regions.other_probability)
-        lines.append([f"{regions.others:,} others", "", f"{probability} of all", "", f"{regions.other_share[c]:+.3f}"])
+        probability = f"{percent(regions.other_probability)} of all"
+        share = f"{regions.other_share[output]:+.3f}"
+        lines.append([f"{regions.others:,} others", "", probability, "", share])
     return lines
 
 
-def _plain(values: Floats) -> Any:
-    """A list, without the last axis where that has one entry."""
-    return (values[..., 0] if values.shape[-1] == 1 else values).tolist()
+def _without_single_axis(values: Floats) -> Floats:
+    """The values without their last axis, if that has one entry: numbers about one of two classes."""
+    if values.shape[-1] == 1:
+        return np.asarray(values[..., 0])
+    return values
 
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """Rows explained, one after the other: ``explanation[0].describe()``.
+    """Explanations of several rows: ``explanation[0].describe()``.
 
     Attributes
     ----------
     rows : tuple of RowExplanation
     plan : ExplanationPlan
-        Background and orders, with which the same numbers come out again.
+        Background and orders: with the same plan, the numbers can be computed again.
     """
 
     rows: tuple[RowExplanation, ...]
@@ -301,42 +282,57 @@ class Explanation:
 
     @property
     def contributions(self) -> Floats:
-        """Shape (rows, columns), or (rows, columns, K) for several classes."""
-        return self._stacked("contributions")
+        """Contributions of the columns, of shape (rows, columns), or (rows, columns, K) for several classes."""
+        return self._stacked([row.contributions for row in self.rows])
 
     @property
     def standard_errors(self) -> Floats:
-        """Of the contributions, in their shape."""
-        return self._stacked("standard_errors")
+        """Standard errors of the contributions, in the same shape."""
+        return self._stacked([row.standard_errors for row in self.rows])
 
-    def _stacked(self, name: str) -> Floats:
-        if not self.rows:
+    def _stacked(self, arrays: list[Floats]) -> Floats:
+        if not arrays:
             return np.empty((0, len(self.columns)))
-        found = np.stack([getattr(row, name) for row in self.rows])
-        return found[..., 0] if found.shape[-1] == 1 else found
+        return _without_single_axis(np.stack(arrays))
 
     @property
     def base(self) -> Floats:
         """Average of what is explained over the background rows, (C,)."""
-        return self.rows[0].base if self.rows else np.empty(0)
+        if not self.rows:
+            return np.empty(0)
+        return self.rows[0].base
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The classes of the model; empty if no row was explained."""
+        if not self.rows:
+            return ()
+        return self.rows[0].classes
 
     def to_shap(self) -> Any:
         """The same numbers as a `shap.Explanation`, for SHAP's plots; needs the package shap.
 
-        Of two classes the values are those of the second class, shape (rows, columns); of several, (rows, columns, K).
+        With two classes the values are those of the second class, shape (rows, columns); with several, (rows, columns,
+        K).
         """
         try:
             shap = import_module("shap")
         except ImportError as error:
             raise ImportError("to_shap() needs the package shap: pip install shap") from error
-        cells = np.array([[_number(cell) for cell in row.cells] for row in self.rows], object)
-        base = np.array([row.base for row in self.rows])
-        several = self.contributions.ndim == 3
+        contributions = self.contributions
+        base_values = np.array([row.base for row in self.rows])
+        output_names = None
+        if contributions.ndim == 3:
+            output_names = list(self.classes)
+        else:
+            base_values = base_values[:, 0]
         return shap.Explanation(
-            self.contributions, base_values=base if several else base[:, 0], data=cells,
+            contributions,
+            base_values=base_values,
+            data=np.array([[_as_number(cell) for cell in row.cells] for row in self.rows], object),
             feature_names=list(self.columns),
-            output_names=list(self.rows[0].classes) if several and self.rows else None,
-        )  # fmt: skip
+            output_names=output_names,
+        )
 
     def _repr_html_(self) -> str:
         from abnet.explanation.notebook import rows_html
@@ -349,30 +345,45 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        first = self.rows[0] if self.rows else None
+        no_regions = ""
+        if self.rows:
+            no_regions = self.rows[0].no_regions
         return {
-            "columns": list(self.columns), "classes": list(first.classes) if first else [],
-            "no_regions": first.no_regions if first else "", "n_background": len(self.plan.background),
+            "columns": list(self.columns),
+            "classes": list(self.classes),
+            "no_regions": no_regions,
+            "n_background": len(self.plan.background),
             "rows": [row.to_dict() for row in self.rows],
-        }  # fmt: skip
+        }
 
     def to_csv(self) -> str:
-        """A line for each row and column (and class, of several): the cell, its contribution and the standard error."""
-        out = io.StringIO()
-        writer, several = csv.writer(out, lineterminator="\n"), self.contributions.ndim == 3
-        writer.writerow(["row", "prediction", *["class"] * several, "column", "cell", "contribution", "standard_error"])
+        """A CSV table with a line for each row and column, and for each class if there are several.
+
+        A line has the cell, its contribution and the standard error. The first line of each row (and class) holds the
+        average over the background.
+        """
+        several = self.contributions.ndim == 3
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        header = ["row", "prediction"]
+        if several:
+            header.append("class")
+        writer.writerow([*header, "column", "cell", "contribution", "standard_error"])
         for row in self.rows:
-            for c, name in enumerate(row.classes if several else [None]):
-                head = [row.number, row.classes[row.code], *([] if name is None else [name])]
-                writer.writerow([*head, "(average)", "", repr(float(row.base[c])), "0.0"])
+            for output in range(len(row.values)):
+                start: list[Any] = [row.number, row.classes[row.code]]
+                if several:
+                    start.append(row.classes[output])
+                writer.writerow([*start, "(average)", "", repr(float(row.base[output])), "0.0"])
                 for j, (column, cell) in enumerate(zip(row.columns, row.cells, strict=True)):
-                    value, error = float(row.contributions[j, c]), float(row.standard_errors[j, c])
-                    writer.writerow([*head, column, cell, repr(value), repr(error)])
-        return out.getvalue()
+                    contribution = repr(float(row.contributions[j, output]))
+                    error = repr(float(row.standard_errors[j, output]))
+                    writer.writerow([*start, column, cell, contribution, error])
+        return text.getvalue()
 
 
-def _number(cell: str) -> float | str:
-    """A cell as a number, where it is one."""
+def _as_number(cell: str) -> float | str:
+    """A cell as a number, if it is one."""
     try:
         return float(cell)
     except ValueError:
@@ -388,12 +399,12 @@ def explain(
     seed: int = 0,
     regions: int = 6,
 ) -> Explanation:
-    """Explain what a model says of rows: the columns that moved it, and the regions that they fall in.
+    """Explain the model's answer for each row: the columns that moved it, and the regions that the row falls in.
 
-    Contributions are Shapley values: with some columns as in the row and the others as in a background row, the model
-    gives a class some probability; a column's contribution is how much it changes that, averaged over all orders in
-    which columns may be taken over, and over the background rows. They add up: ``base + Σ contributions = P(class)``.
-    A row takes some tenths of a second.
+    Contributions are Shapley values. Take some columns from the row and the others from a background row: the model
+    gives each class a probability. A column's contribution is how much that probability changes when the column is
+    taken from the row, averaged over all orders of the columns and over the background rows. Contributions add up:
+    ``base + Σ contributions = P(class)``. A row takes a few tenths of a second.
 
     Parameters
     ----------
@@ -402,14 +413,14 @@ def explain(
     X : table or array
         Rows in the caller's units, as for `predict`.
     background : table or array, optional
-        Usual rows to compare with, at most 25 of which are drawn. By default some rows of the first part of the
-        training table, which the model keeps; a model without any needs them.
+        Typical rows to compare with, of which at most 25 are drawn. By default training rows that the model keeps; a
+        model that keeps none needs a background.
     plan : ExplanationPlan, optional
-        Background and orders as a value; `background` and `seed` are then not used.
+        Background and orders as a value, instead of `background` and `seed`.
     seed : int
-        Of the draws.
+        Seed of the orders and of the background rows that are drawn.
     regions : int
-        Regions listed for each row.
+        Number of regions to list for each row.
 
     Returns
     -------
@@ -419,8 +430,8 @@ def explain(
     --------
     >>> from abnet.model.predictors.compact import Compact
     >>> model = Model(Compact(np.array([[[2.0, 0.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
-    >>> found = explain(model, [[1.0, 1.0]], background=[[0.0, 1.0], [-1.0, 1.0]])
-    >>> print(found[0].describe())
+    >>> explanation = explain(model, [[1.0, 1.0]], background=[[0.0, 1.0], [-1.0, 1.0]])
+    >>> print(explanation[0].describe())
     Row 1: predicted '1' with probability 87.6%.
     What moved P(1) (compared with 2 background rows, exact):
     <BLANKLINE>
@@ -436,9 +447,10 @@ def explain(
     1        -              12.4%    -1.000  -0.124
     """
     model = model_of(model)
-    chosen = ExplanationPlan.of(model, background, seed=seed) if plan is None else plan
+    if plan is None:
+        plan = ExplanationPlan.of(model, background, seed=seed)
     inputs = model.prepare(X)
-    return explain_inputs(model, inputs, row_cells(model, chosen.columns, X), chosen, regions=regions)
+    return explain_inputs(model, inputs, row_cells(model, plan.columns, X), plan, regions=regions)
 
 
 def explain_inputs(
@@ -450,57 +462,80 @@ def explain_inputs(
     regions: int = 6,
     numbers: Sequence[int] | None = None,
 ) -> Explanation:
-    """`explain` for rows that are prepared already, with their cells as text and their numbers in the table."""
+    """`explain` for rows that are already prepared.
+
+    Parameters
+    ----------
+    model : Model
+    inputs : array or CodedRows (rows, inputs)
+    cells : sequence of tuples of str
+        The rows' cells as text.
+    plan : ExplanationPlan
+    regions : int
+        Number of regions to list for each row.
+    numbers : sequence of int, optional
+        The rows' numbers in the table; by default 1, 2, ...
+    """
     plan.check_fits(model)
+    rows = network_inputs(inputs, model.n_inputs)
+    if numbers is None:
+        numbers = range(1, len(rows) + 1)
     scores = model.predictor.scores(inputs)
-    rows = as_read(inputs, model.n_inputs)
-    values, votes, answers, said = (
-        shapley_values(model, rows, plan), winners(scores), model.decision(scores), explained(model, scores),
-    )  # fmt: skip
-    codes = np.where(answers < model.n_classes, answers, votes)
-    found = row_regions(model.predictor, rows, regions)
-    probabilities = model.probabilities_from_scores(scores) if model.predictor.shares else None
-    classes, labels = model.labels.names, model.labels.decode(codes).tolist()
-    labels = [label if answer < model.n_classes else None for label, answer in zip(labels, answers, strict=True)]
-    why = why_no_regions(model.predictor) if found is None else ""
-    return Explanation(
-        tuple(
+    answers = _answers(model, scores)
+    outputs = explained_outputs(model, scores)
+    regions_of_rows: Sequence[RowRegions | None] | None = row_regions(model.predictor, rows, regions)
+    no_regions = ""
+    if regions_of_rows is None:
+        regions_of_rows = [None] * len(rows)
+        no_regions = why_no_regions(model.predictor)
+    explanations = []
+    for i, moved in enumerate(shapley_values(model, rows, plan)):
+        explanations.append(
             RowExplanation(
-                i + 1 if numbers is None else numbers[i], labels[i], int(codes[i]), classes,
-                None if probabilities is None else tuple(probabilities[i].tolist()), plan.columns.names, cells[i],
-                np.atleast_1d(scores[i]), said[i], values[i].base, values[i].contributions, values[i].standard_errors,
-                None if found is None else found[i], why, len(plan.background),
+                number=numbers[i],
+                label=answers.labels[i],
+                code=int(answers.codes[i]),
+                classes=model.labels.names,
+                probabilities=answers.probabilities[i],
+                columns=plan.columns.names,
+                cells=cells[i],
+                scores=np.atleast_1d(scores[i]),
+                values=outputs[i],
+                base=moved.base,
+                contributions=moved.contributions,
+                standard_errors=moved.standard_errors,
+                regions=regions_of_rows[i],
+                no_regions=no_regions,
+                n_background=len(plan.background),
             )
-            for i in range(len(rows))
-        ),
-        plan,
-    )  # fmt: skip
+        )
+    return Explanation(tuple(explanations), plan)
 
 
-def as_read(inputs: Any, n_inputs: int) -> Floats:
-    """Prepared rows as the network reads them: rounded to float32."""
-    return dense(as_matrix(inputs, n_inputs)).astype(np.float32).astype(np.float64)
+@dataclass(frozen=True, eq=False)
+class _Answers:
+    """What a model answers for some rows; fields as in `RowExplanation`."""
+
+    labels: list[Any]
+    codes: NDArray[np.intp]
+    probabilities: list[tuple[float, ...] | None]
 
 
-def row_cells(model: Model, layout: ColumnLayout, X: Any) -> list[tuple[str, ...]]:
-    """The cells of the used columns of every row, as text."""
-    preparation = model.preparation
-    if preparation.columns:
-        table = as_table(X)
-        known = {name.removesuffix(f" {UNNAMED}"): name for name in table.columns} | {n: n for n in table.columns}
-        columns = [table.cells(known[name]) for name in layout.names]
-        return [tuple(to_text(column.cell(row)) for column in columns) for row in range(table.n_rows)]
-    used = list(range(len(layout.names))) if preparation.owners is None else sorted(set(preparation.owners))
-    if isinstance(X, Table):
-        names = model.feature_names or tuple(X.columns)
-        columns = [X.cells(names[place]) for place in used]
-        return [tuple(to_text(column.cell(row)) for column in columns) for row in range(X.n_rows)]
-    rows = model.in_order(X) if layout.original else model.prepare(X)
-    return [tuple(map(to_text, row)) for row in dense(rows)[:, used]]
+def _answers(model: Model, scores: Floats) -> _Answers:
+    decided = model.decision(scores)
+    answered = decided < model.n_classes  # the code of no answer is the number of classes
+    codes = np.where(answered, decided, winners(scores))
+    labels = model.labels.decode(codes).tolist()
+    for place in np.flatnonzero(~answered):
+        labels[place] = None
+    probabilities: list[tuple[float, ...] | None] = [None] * len(scores)
+    if model.predictor.shares:
+        probabilities = [tuple(row) for row in model.probabilities_from_scores(scores).tolist()]
+    return _Answers(labels, codes, probabilities)
 
 
 def without_background(model: Model) -> Model:
-    """The model without the rows that it keeps for explanations.
+    """The model without the training rows that it keeps for explanations.
 
     Examples
     --------

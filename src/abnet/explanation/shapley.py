@@ -1,23 +1,23 @@
-"""Shapley values of the columns: what each of them moved, against background rows.
+"""Shapley values of the columns: how much each of them moved a row's probabilities away from background rows.
 
-The game of a row x and a background row z: with the columns S as in x and the others as in z, the model gives a class
-the probability ``v_z(S) = p(x_S, z_{-S})``. A column's contribution is its Shapley value in the mean of these games
-over the background rows (the interventional game), so that ``mean_z p(z) + Σ_j φ_j = p(x)``. Models without
-probabilities are explained by their scores. What the structure is used for:
+The game of a row x and a background row z: with the columns S taken from x and the others from z, the model gives a
+class the probability ``v_z(S) = p(x_S, z_{-S})``. A column's contribution is its Shapley value in the mean of these
+games over the background rows (the interventional game), so that ``mean_z p(z) + Σ_j φ_j = p(x)``. For models without
+probabilities, scores take their place. Four facts make this fast:
 
-- all features and codes of a column move together;
-- the value is linear in the game, so that it is the mean of the values of the games of single background rows, and in
-  the game of z a column in which x and z agree has the value 0: only the columns that differ are players;
-- where they are few, all coalitions are enumerated; where they are many, columns are entered in random orders, each
-  forwards and backwards: exact for any game in which columns act alone or in pairs, and unbiased for every other;
-- a leading layer is linear in its inputs before it is scaled, so that a coalition is a sum of one vector per column.
+- All features and codes of a column move together.
+- Shapley values are linear in the game, so they are the mean over the games of single background rows. In the game of
+  z, a column in which x and z agree has the value 0, so only columns that differ are players.
+- If there are few players, all coalitions are enumerated. Otherwise players enter in random orders, each forwards and
+  backwards: this is exact for games in which columns act alone or in pairs, and unbiased for all others.
+- A leading layer is linear in its inputs before it is scaled, so a coalition is a sum of one vector per column.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import singledispatch
 from math import comb
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from abnet.explanation.background import ExplanationPlan
 from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
-from abnet.model.predictors.moments import Moments
+from abnet.model.predictors.moments import MomentsPredictor
 from abnet.model.predictors.predictor import Predictor
 from abnet.networks.cube import corners
 from abnet.utils.threads import one_blas_thread
@@ -34,9 +34,9 @@ __all__ = [
     "FeatureGame",
     "Game",
     "LeadingGame",
-    "Values",
+    "RowContributions",
     "exact_values",
-    "explained",
+    "explained_outputs",
     "game_of",
     "ordered_coalitions",
     "ordered_values",
@@ -47,27 +47,27 @@ Floats = NDArray[np.float64]
 
 
 class Game(Protocol):
-    """What a network says of rows that have some columns of one row and the others of another."""
+    """Scores of a network for rows that combine some columns of one row with the other columns of another."""
 
     def differing(self, x: Any, z: Any) -> NDArray[np.intp]:
         """The columns in which two rows differ."""
 
     def parts(self, row: Floats) -> Any:
-        """A prepared row as `differing` and `states` take it."""
+        """A prepared row in the form that `differing` and `states` take."""
 
     def states(self, x: Any, z: Any, players: NDArray[np.intp], member: NDArray[np.bool_]) -> Floats:
-        """Rows put together for coalitions of the players, one for each row of `member`, as `scores` takes them."""
+        """The combined row of each coalition (a row of `member`), in the form that `scores` takes."""
 
     def scores(self, states: Floats) -> Floats:
-        """Scores of such rows: (states,) or (states, K)."""
+        """Scores of combined rows: (states,) or (states, K)."""
 
     def exchanged(self, rows: Floats, orders: NDArray[np.intp]) -> Iterator[list[Floats]]:
-        """For each column, scores of all rows with that column taken from other rows; orders (columns, R, rows)."""
+        """For each column, scores of all rows with that column taken from other rows; orders: (columns, R, rows)."""
 
 
 @dataclass(frozen=True, eq=False)
 class FeatureGame:
-    """The game of any model, by rows put together of the features of two.
+    """The game of any model: rows are combined feature by feature.
 
     Parameters
     ----------
@@ -84,15 +84,15 @@ class FeatureGame:
         return row
 
     def differing(self, x: Floats, z: Floats) -> NDArray[np.intp]:
-        """The columns with a feature that differs."""
+        """The columns with at least one feature that differs."""
         return np.unique(self.owners[x != z])
 
     def states(self, x: Floats, z: Floats, players: NDArray[np.intp], member: NDArray[np.bool_]) -> Floats:
-        """Inputs of x for the members, of z for the others."""
-        place = np.full(int(self.owners.max()) + 1, len(players))
-        place[players] = np.arange(len(players))
-        taken = np.column_stack([member, np.zeros(len(member), bool)])[:, place[self.owners]]
-        return np.where(taken, x, z)
+        """Inputs of x for the members, and of z for the other columns."""
+        n_columns = int(self.owners.max()) + 1
+        from_x = np.zeros((len(member), n_columns), bool)
+        from_x[:, players] = member
+        return np.where(from_x[:, self.owners], x, z)
 
     def scores(self, states: Floats) -> Floats:
         """Scores of rows."""
@@ -101,37 +101,35 @@ class FeatureGame:
     def exchanged(self, rows: Floats, orders: NDArray[np.intp]) -> Iterator[list[Floats]]:
         """Scores with a column's inputs taken from other rows."""
         for column, places in enumerate(orders):
-            taken, mixed = self.owners == column, []
-            for order in places:
-                mixed.append(self.predictor.scores(np.where(taken, rows[order], rows)))
-            yield mixed
+            exchanged = self.owners == column
+            yield [self.predictor.scores(np.where(exchanged, rows[order], rows)) for order in places]
 
 
 BLOCK = 256
-"""Rows whose units are computed at a time: their numbers should stay in the cache."""
+"""Rows whose units are computed together, so that the numbers stay in the cache."""
 
 
 BATCH = 2048
-"""Coalitions scored in one call, at least."""
+"""Minimum number of coalitions that are scored in one call."""
 
 
 @dataclass(frozen=True, eq=False)
 class LeadingGame:
-    """The game of networks that read a row through one linear layer: a coalition is a sum of one vector per column.
+    """The game of networks with one linear leading layer: a coalition is a sum of one vector per column.
 
-    ``W x + b`` and ``‖x‖²`` are sums over the columns; the layers above see ``(W x + b)/sqrt(2(‖x‖² + 1))`` only.
+    ``W x + b`` and ``‖x‖²`` are sums over the columns; the layers above only see ``(W x + b)/sqrt(2(‖x‖² + 1))``.
 
     Parameters
     ----------
     W : array (units, inputs)
-        Of all members, in the order of the columns.
+        Weights of all members, sorted by column.
     b : array (units,)
     above : callable
-        From the arguments (rows, units) of the units' mean outputs to scores.
+        Maps the arguments of the units' erf, (rows, units), to scores.
     owners : int array (inputs,)
         The column of every input; each column has one or more.
     order, first : int arrays
-        The inputs by columns, and where each column begins.
+        The inputs sorted by column, and where each column begins.
     """
 
     W: Floats
@@ -157,36 +155,46 @@ class LeadingGame:
         return row, np.concatenate([sums, norms[None]]).T
 
     def differing(self, x: Any, z: Any) -> NDArray[np.intp]:
-        """The columns with a feature that differs."""
-        return np.unique(self.owners[x[0] != z[0]])
+        """The columns with at least one feature that differs."""
+        x_row, _ = x
+        z_row, _ = z
+        return np.unique(self.owners[x_row != z_row])
 
     def states(self, x: Any, z: Any, players: NDArray[np.intp], member: NDArray[np.bool_]) -> Floats:
         """Pre-activations without the biases, and the squared norm behind them."""
-        start, changes = z[1].sum(axis=0), (x[1] - z[1])[players]
-        return np.asarray(start + member.astype(np.float64) @ changes)
+        _, x_parts = x
+        _, z_parts = z
+        changes = (x_parts - z_parts)[players]
+        return np.asarray(z_parts.sum(axis=0) + member.astype(np.float64) @ changes)
 
     def exchanged(self, rows: Floats, orders: NDArray[np.intp]) -> Iterator[list[Floats]]:
         """Scores with a column's part of the sums taken from other rows."""
         ordered = rows[:, self.order]
-        whole = np.column_stack([ordered @ self.W.T, np.vecdot(ordered, ordered)])
-        for start, end, places in zip(self.first, [*self.first[1:], len(self.owners)], orders, strict=True):
-            own = np.column_stack([
-                ordered[:, start:end] @ self.W[:, start:end].T, np.vecdot(ordered[:, start:end], ordered[:, start:end])
-            ])  # fmt: skip
-            rest = whole - own
-            yield [self.scores(rest + own[order]) for order in places]
+        ends = [*self.first[1:], len(self.owners)]
+        whole = _sums(ordered, self.W)
+        for start, end, places in zip(self.first, ends, orders, strict=True):
+            own = _sums(ordered[:, start:end], self.W[:, start:end])
+            others = whole - own
+            yield [self.scores(others + own[order]) for order in places]
 
     def scores(self, states: Floats) -> Floats:
         """Scores from pre-activations without the biases, and the squared norm behind them."""
-        blocks = [states[start : start + BLOCK] for start in range(0, len(states), BLOCK)]
-        roots = [np.sqrt(2 * (np.maximum(block[:, -1:], 0.0) + 1)) for block in blocks]
-        made = [self.above((block[:, :-1] + self.b) / root) for block, root in zip(blocks, roots, strict=True)]
-        return np.concatenate(made)
+        scores = []
+        for start in range(0, len(states), BLOCK):
+            block = states[start : start + BLOCK]
+            squared_norms = np.maximum(block[:, -1:], 0.0)  # differences of sums may round below zero
+            scores.append(self.above((block[:, :-1] + self.b) / np.sqrt(2 * (squared_norms + 1))))
+        return np.concatenate(scores)
+
+
+def _sums(rows: Floats, W: Floats) -> Floats:
+    """Pre-activations without the biases, followed by the squared norm, of (some columns of) rows."""
+    return np.column_stack([rows @ W.T, np.vecdot(rows, rows)])
 
 
 @singledispatch
 def game_of(predictor: Predictor, owners: NDArray[np.intp]) -> Game:
-    """The fastest game for a predictor."""
+    """The fastest game that gives the scores of a predictor."""
     return FeatureGame(predictor, owners)
 
 
@@ -196,16 +204,18 @@ def _(predictor: Compact, owners: NDArray[np.intp]) -> Game:
 
 
 @game_of.register
-def _(predictor: Moments, owners: NDArray[np.intp]) -> Game:
+def _(predictor: MomentsPredictor, owners: NDArray[np.intp]) -> Game:
     return LeadingGame.of(predictor.weights[0], predictor.biases[0], predictor.above, owners)
 
 
-def explained(model: Model, scores: Floats) -> Floats:
-    """What is explained, (n, C): probabilities, of two classes that of the second alone; else the scores themselves."""
+def explained_outputs(model: Model, scores: Floats) -> Floats:
+    """What is explained, (n, C): probabilities, for two classes that of the second alone; otherwise the scores."""
     if not model.predictor.shares:
         return scores.reshape(len(scores), -1)
     probabilities = model.probabilities_from_scores(scores)
-    return probabilities[:, 1:] if model.n_classes == 2 else probabilities
+    if model.n_classes == 2:
+        return probabilities[:, 1:]
+    return probabilities
 
 
 def exact_values(v: Floats) -> Floats:
@@ -216,7 +226,7 @@ def exact_values(v: Floats) -> Floats:
     Parameters
     ----------
     v : array (2**k, C)
-        Coalitions in the order of binary numbers, the first player's digit first.
+        Coalitions in the order of binary numbers, with the first player as the leading digit.
 
     Returns
     -------
@@ -227,22 +237,24 @@ def exact_values(v: Floats) -> Floats:
     >>> exact_values(np.array([[0.0], [1.0], [2.0], [5.0]])).ravel()
     array([3., 2.])
     """
-    k, columns = len(v).bit_length() - 1, v.shape[1]
+    k = len(v).bit_length() - 1
+    C = v.shape[1]
     sizes = (corners(k, np.int8) > 0).sum(axis=1)
     weights = np.array([1 / (k * comb(k - 1, size)) for size in range(k)])
-    out = np.empty((k, columns))
+    values = np.empty((k, C))
     for j in range(k):
-        halves = v.reshape(2**j, 2, -1, columns)
-        without = sizes.reshape(2**j, 2, -1)[:, 0]
-        out[j] = (weights[without][:, :, None] * (halves[:, 1] - halves[:, 0])).sum(axis=(0, 1))
-    return out
+        halves = v.reshape(2**j, 2, -1, C)  # the second axis: without and with player j
+        gains = halves[:, 1] - halves[:, 0]
+        sizes_without = sizes.reshape(2**j, 2, -1)[:, 0]
+        values[j] = (weights[sizes_without][:, :, None] * gains).sum(axis=(0, 1))
+    return values
 
 
 def _ranks(players: NDArray[np.intp], permutations: NDArray[np.intp]) -> NDArray[np.intp]:
-    """The rank of every player among the players, for each order forwards, then for each backwards: (2 P, k)."""
-    entered = np.argsort(np.argsort(permutations, axis=1)[:, players], axis=1)
-    rank = np.argsort(entered, axis=1)
-    return np.concatenate([rank, len(players) - 1 - rank])
+    """Rank of each player among the players: for every order forwards, then for every order backwards, (2 P, k)."""
+    positions = np.argsort(permutations, axis=1)[:, players]
+    ranks = np.argsort(np.argsort(positions, axis=1), axis=1)
+    return np.concatenate([ranks, len(players) - 1 - ranks])
 
 
 def ordered_coalitions(players: NDArray[np.intp], permutations: NDArray[np.intp]) -> NDArray[np.bool_]:
@@ -252,7 +264,7 @@ def ordered_coalitions(players: NDArray[np.intp], permutations: NDArray[np.intp]
     ----------
     players : int array (k,)
     permutations : int array (P, columns)
-        Orders of all columns; those that are no players are passed over.
+        Orders of all columns; columns that are no players are skipped.
 
     Examples
     --------
@@ -265,7 +277,7 @@ def ordered_coalitions(players: NDArray[np.intp], permutations: NDArray[np.intp]
 
 
 def ordered_values(v: Floats, players: NDArray[np.intp], permutations: NDArray[np.intp]) -> tuple[Floats, Floats]:
-    """What each player adds when players enter in the given orders, forwards and backwards.
+    """How much each player adds when players enter in the given orders, forwards and backwards.
 
     Parameters
     ----------
@@ -277,25 +289,25 @@ def ordered_values(v: Floats, players: NDArray[np.intp], permutations: NDArray[n
     Returns
     -------
     mean, variance : arrays (k, C)
-        Over the P pairs of orders, the variance that of the mean.
+        Mean over the P pairs of orders, and the variance of that mean.
     """
     P, k = len(permutations), len(players)
     gains = np.diff(v.reshape(2 * P, k + 1, -1), axis=1)
-    found = np.take_along_axis(gains, _ranks(players, permutations)[:, :, None], axis=1)
-    pairs = (found[:P] + found[P:]) / 2
+    by_player = np.take_along_axis(gains, _ranks(players, permutations)[:, :, None], axis=1)
+    pairs = (by_player[:P] + by_player[P:]) / 2  # of an order forwards and backwards
     return pairs.mean(axis=0), pairs.var(axis=0, ddof=1) / P
 
 
 @dataclass(frozen=True, eq=False)
-class Values:
-    """Contributions of the columns to what is explained of one row.
+class RowContributions:
+    """Contributions of all columns to one row's probabilities (or scores).
 
     Attributes
     ----------
     base : array (C,)
         Mean over the background rows.
     contributions, standard_errors : arrays (columns, C)
-        The error is that of the orders, for these background rows; 0 where all coalitions were enumerated.
+        Errors come from drawing orders, for these background rows; 0 where all coalitions were enumerated.
     """
 
     base: Floats
@@ -304,14 +316,14 @@ class Values:
 
     @property
     def exact(self) -> bool:
-        """Whether nothing was sampled."""
+        """Whether all coalitions were enumerated."""
         return not self.standard_errors.any()
 
 
 @one_blas_thread()
 def shapley_values(
     model: Model, rows: Floats, plan: ExplanationPlan, progress: Callable[[float], None] | None = None
-) -> list[Values]:
+) -> list[RowContributions]:
     """The contributions of all columns to the probabilities of prepared rows.
 
     Parameters
@@ -321,67 +333,79 @@ def shapley_values(
         As the network reads them.
     plan : ExplanationPlan
     progress : callable, optional
-        Takes the share that is done.
+        Called with the share that is done, between 0 and 1.
 
     Returns
     -------
-    list of Values
-        ``base + contributions.sum(axis=0)`` is what `explained` says of the row, up to rounding.
+    list of RowContributions
+        ``base + contributions.sum(axis=0)`` equals `explained_outputs` of the row, up to rounding.
 
     Examples
     --------
     >>> model = Model(Compact(np.array([[[2.0, -1.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> plan = ExplanationPlan.of(model, [[0.0, 0.0], [1.0, 1.0]])
-    >>> found = shapley_values(model, np.array([[1.0, 0.5]]), plan)[0]
-    >>> bool(np.isclose(found.base + found.contributions.sum(axis=0), model.predict_proba([[1.0, 0.5]])[0, 1]))
+    >>> moved = shapley_values(model, np.array([[1.0, 0.5]]), plan)[0]
+    >>> bool(np.isclose(moved.base + moved.contributions.sum(axis=0), model.predict_proba([[1.0, 0.5]])[0, 1]))
     True
     """
     game = game_of(model.predictor, plan.columns.input_owners)
     background = [game.parts(row) for row in plan.background_inputs(model)]
-    made = []
+    contributions = []
     for place, row in enumerate(rows):
-        made.append(_explained(model, game, game.parts(row), background, plan))
+        contributions.append(_contributions_to_row(model, game, game.parts(row), background, plan))
         if progress is not None:
             progress((place + 1) / len(rows))
-    return made
+    return contributions
 
 
-def _explained(model: Model, game: Game, x: Any, background: list[Any], plan: ExplanationPlan) -> Values:
-    """Coalitions of several background rows are scored together: of few columns, each has few of them."""
-    J, B = plan.permutations.shape[2], len(background)
-    base, total, variance = (np.zeros(0), np.zeros((J, 0)), np.zeros((J, 0)))
-    for places in _batches(game, x, background, plan):
-        v = explained(model, game.scores(np.concatenate([states for _, _, states in places])))
-        if not base.size:
-            base, total, variance = np.zeros(v.shape[1]), np.zeros((J, v.shape[1])), np.zeros((J, v.shape[1]))
-        ends = np.cumsum([len(states) for _, _, states in places])
-        for (z, players, _), values in zip(places, np.split(v, ends[:-1]), strict=True):
+def _contributions_to_row(
+    model: Model, game: Game, x: Any, background: list[Any], plan: ExplanationPlan
+) -> RowContributions:
+    B, _, J = plan.permutations.shape
+    if model.n_classes == 2:
+        C = 1
+    else:
+        C = model.n_classes
+    base = np.zeros(C)
+    total = np.zeros((J, C))
+    variance = np.zeros((J, C))
+    for batch in _batches(game, x, background, plan):
+        v = explained_outputs(model, game.scores(np.concatenate([pair.states for pair in batch])))
+        ends = np.cumsum([len(pair.states) for pair in batch])
+        for pair, values in zip(batch, np.split(v, ends[:-1]), strict=True):
             base += values[0]  # the first coalition is empty
-            if len(players) <= plan.exact_columns:
-                total[players] += exact_values(values)
+            if len(pair.players) <= plan.exact_columns:
+                total[pair.players] += exact_values(values)
             else:
-                mean, spread = ordered_values(values, players, plan.permutations[z])
-                total[players] += mean
-                variance[players] += spread
-    return Values(base / B, total / B, np.sqrt(variance) / B)
+                mean, variance_of_mean = ordered_values(values, pair.players, plan.permutations[pair.place])
+                total[pair.players] += mean
+                variance[pair.players] += variance_of_mean
+    return RowContributions(base=base / B, contributions=total / B, standard_errors=np.sqrt(variance) / B)
 
 
-def _batches(
-    game: Game, x: Any, background: list[Any], plan: ExplanationPlan
-) -> Iterator[list[tuple[int, NDArray[np.intp], Floats]]]:
-    """For some background rows at a time: their place, the players and the coalitions' rows."""
-    made: list[tuple[int, NDArray[np.intp], Floats]] = []
+class _Pair(NamedTuple):
+    """The game of the row and one background row: the row's place in the background, players, and coalitions."""
+
+    place: int
+    players: NDArray[np.intp]
+    states: Floats
+
+
+def _batches(game: Game, x: Any, background: list[Any], plan: ExplanationPlan) -> Iterator[list[_Pair]]:
+    """Games of several background rows, because scoring a few coalitions at a time would be slow."""
+    batch: list[_Pair] = []
+    n_states = 0
     for place, z in enumerate(background):
         players = game.differing(x, z)
-        k = len(players)
-        member = (
-            corners(k, np.int8) > 0
-            if k <= plan.exact_columns
-            else ordered_coalitions(players, plan.permutations[place])
-        )
-        made.append((place, players, game.states(x, z, players, member)))
-        if sum(len(states) for _, _, states in made) >= BATCH:
-            yield made
-            made = []
-    if made:
-        yield made
+        if len(players) <= plan.exact_columns:
+            member = corners(len(players), np.int8) > 0
+        else:
+            member = ordered_coalitions(players, plan.permutations[place])
+        batch.append(_Pair(place, players, game.states(x, z, players, member)))
+        n_states += len(member)
+        if n_states >= BATCH:
+            yield batch
+            batch = []
+            n_states = 0
+    if batch:
+        yield batch

@@ -6,31 +6,51 @@ from abnet.export.plan import ExportPlan
 __all__ = ["decision_code", "probability_code"]
 
 _DECIDE = """
-/* %(words)s */
+/* %(comment)s */
 static int abnet_decide(const double *scores) {
 %(lines)s
 }
 """
 
-_LARGEST = """    int k, best = 0;
+_FIND_BEST = """    int k, best = 0;
     for (k = 1; k < ABNET_CLASSES; k++)
-        if (scores[k] > scores[best]) best = k;"""
+        if (scores[k] > scores[best]) best = k;
+"""
 
 
 def decision_code(plan: ExportPlan) -> CPart:
     """``static int abnet_decide(const double *scores)``: the code of the answer, or ABNET_NO_ANSWER."""
-    decision, two = plan.model.decision, plan.model.n_classes == 2
-    threshold = "" if decision.threshold is None else c_number(decision.threshold, single=False)
-    if decision.kind == "cut":
-        yes = int(decision.positive or 0)
-        lines = f"    return {'' if yes else '-'}scores[0] > {threshold} ? {yes} : {1 - yes};"
-        return CPart(_DECIDE % {"words": "The positive class where its score exceeds the threshold.", "lines": lines})
-    best = "scores[0] >= 0.0 ? 1 : 0" if two else "best"
-    sure = "(scores[0] < 0.0 ? -scores[0] : scores[0])" if two else "scores[best]"
-    answer = f"{sure} > {threshold} ? ({best}) : ABNET_NO_ANSWER" if threshold else best
-    words = "The class with the largest score" + (", where that is above the threshold." if threshold else ".")
-    lines = "\n".join([*[_LARGEST] * (not two), f"    return {answer};"])
-    return CPart(_DECIDE % {"words": words, "lines": lines})
+    if plan.model.decision.kind == "cut":
+        return _cut(plan)
+    if plan.model.n_classes == 2:
+        find_best = ""
+        best = "scores[0] >= 0.0 ? 1 : 0"
+        best_score = "(scores[0] < 0.0 ? -scores[0] : scores[0])"
+    else:
+        find_best = _FIND_BEST
+        best = "best"
+        best_score = "scores[best]"
+    threshold = plan.model.decision.threshold
+    if threshold is None:
+        comment = "The class with the largest score."
+        answer = best
+    else:
+        comment = "The class with the largest score, where that is above the threshold."
+        answer = f"{best_score} > {c_number(threshold, single=False)} ? ({best}) : ABNET_NO_ANSWER"
+    return CPart(_DECIDE % {"comment": comment, "lines": f"{find_best}    return {answer};"})
+
+
+def _cut(plan: ExportPlan) -> CPart:
+    """The positive class where its score exceeds the threshold of the decision."""
+    decision = plan.model.decision
+    assert decision.threshold is not None
+    threshold = c_number(decision.threshold, single=False)
+    # The score is that of the class of code 1; the score of the other class is its negative.
+    if decision.positive == 1:
+        line = f"    return scores[0] > {threshold} ? 1 : 0;"
+    else:
+        line = f"    return -scores[0] > {threshold} ? 0 : 1;"
+    return CPart(_DECIDE % {"comment": "The positive class where its score exceeds the threshold.", "lines": line})
 
 
 # Probabilities
@@ -60,11 +80,20 @@ def probability_code(plan: ExportPlan) -> CPart:
     """``static void abnet_shares(const double *scores, float *probabilities)``; empty if there are none."""
     if not plan.model.predictor.shares:
         return CPart("")
-    n, calibration = plan.model.n_classes, plan.model.calibration
-    words = {"shares": _TWO if n == 2 else _SEVERAL, "how": "", "declared": "", "calibrated": ""}
-    if calibration is not None:
-        power, floor = (c_number(value, single=False) for value in (calibration.power, calibration.floor))
-        words["how"] = ": p_j in proportion to (share_j + floor)^power"
-        words["declared"] = ", largest = -HUGE_VAL, total = 0.0"
-        words["calibrated"] = _CALIBRATED % {"power": power, "floor": floor}
-    return CPart(_SHARES % words, 0, 8 * n, calibration is not None)
+    n_classes = plan.model.n_classes
+    calibration = plan.model.calibration
+    shares = _SEVERAL
+    if n_classes == 2:
+        shares = _TWO
+    if calibration is None:
+        code = _SHARES % {"shares": shares, "how": "", "declared": "", "calibrated": ""}
+        return CPart(code, ram=8 * n_classes)
+    power = c_number(calibration.power, single=False)
+    floor = c_number(calibration.floor, single=False)
+    code = _SHARES % {
+        "shares": shares,
+        "how": ": p_j in proportion to (share_j + floor)^power",
+        "declared": ", largest = -HUGE_VAL, total = 0.0",
+        "calibrated": _CALIBRATED % {"power": power, "floor": floor},
+    }
+    return CPart(code, ram=8 * n_classes, libm=True)

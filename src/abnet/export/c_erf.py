@@ -38,13 +38,16 @@ static void abnet_erf(double *x, int n, double scale) {
 
 def erf_code() -> CPart:
     """``static void abnet_erf(double *x, int n, double scale)``."""
-    words = {name: _horner(COEFFICIENTS[j::4]) for j, name in enumerate("abcd")}
-    return CPart(_ERF % (words | {"end": END}), 8 * len(COEFFICIENTS), libm=True)
+    polynomials = {name: _horner(COEFFICIENTS[j::4]) for j, name in enumerate("abcd")}
+    return CPart(_ERF % (polynomials | {"end": END}), flash=8 * len(COEFFICIENTS), libm=True)
 
 
 def _horner(coefficients: tuple[float, ...]) -> str:
     """A polynomial of t4 in Horner's form."""
-    text, *others = map(repr, reversed(coefficients))
-    for coefficient in others:
-        text = f"({text}) * t4 + {coefficient}" if "*" in text else f"{text} * t4 + {coefficient}"
+    *lower, highest = map(repr, coefficients)
+    text = highest
+    for coefficient in reversed(lower):
+        if text != highest:
+            text = f"({text})"
+        text = f"{text} * t4 + {coefficient}"
     return text

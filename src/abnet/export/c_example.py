@@ -3,14 +3,16 @@
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from abnet.export.c_text import c_plain, c_string, with_prefix
 from abnet.export.plan import ExportPlan
-from abnet.tables.columns import BooleanColumn, DateColumn, NumericColumn
+from abnet.tables.columns import BooleanColumn, DateColumn, NumericColumn, TextColumn
 
 __all__ = ["example_program"]
 
-_READERS = {NumericColumn: "number", BooleanColumn: "truth", DateColumn: "date", type(None): "number"}
+_READERS: dict[Any, str] = {NumericColumn: "number", BooleanColumn: "truth", DateColumn: "date", TextColumn: "text"}
+"""The function of `_HELPERS` that reads the cells of a column; an array has numbers."""
 
 
 def example_program(
@@ -21,31 +23,64 @@ def example_program(
     Source, header and example are `files`, as `c_files` names them.
     """
     columns = plan.columns or (None,) * plan.n_columns
-    readers = [_READERS.get(type(column), "text") for column in columns]
+    readers = [_READERS.get(type(column), "number") for column in columns]
+    # Truths and dates may be written as numbers, too.
     called = {"number", *readers}
     names = plan.names or tuple(f"column {place}" for place in range(1, plan.n_columns + 1))
-    cells = [f"row.{member}" for member in members] or [f"row[{i}]" for i in range(plan.n_columns)]
-    real, cast = ("float", "(float)") if single else ("double", "")
-    read = [
-        f"        {c} = {cast * (r != 'text')}read_{r}(cell(line, {i}));"
-        for i, (c, r) in enumerate(zip(cells, readers, strict=True))
-    ]
     shares = plan.model.predictor.shares
     parts = {
         "helpers": "".join(code for name, code in _HELPERS.items() if name in called),
         "names": ",\n    ".join(map(c_string, names)),
-        "row": "abnet_row row;" if members else f"{real} row[ABNET_COLUMNS];",
-        "read": "\n".join(read),
-        "declared": "float p[ABNET_CLASSES];\n    int k;" if shares else "",
-        "call": f"abnet_predict({'&row' if members else 'row'}{', p' if shares else ''})",
-        "probabilities": '        for (k = 0; k < ABNET_CLASSES; k++) printf(",%.6g", (double)p[k]);\n'
-        if shares
-        else "",
+        "row": _row_declaration(members, single),
+        "read": _read_statements(members, readers, single),
+        "declared": "",
+        "call": f"abnet_predict({', '.join(_arguments(members, shares))})",
+        "probabilities": "",
     }
-    source, header, own = (file.name for file in files)
-    named = [shlex.quote(name) for name in (own, source, f"./{files[0].stem}")]
-    command = c_plain(f"cc -O3 -std=c99 {named[0]} {named[1]} -o {named[2]} -lm && {named[2]} < rows.csv")
-    return _HEAD % {"command": command, "header": header} + with_prefix(_MAIN % parts, prefix)
+    if shares:
+        parts["declared"] = "float p[ABNET_CLASSES];\n    int k;"
+        parts["probabilities"] = '        for (k = 0; k < ABNET_CLASSES; k++) printf(",%.6g", (double)p[k]);\n'
+    head = _HEAD % {"command": _compile_command(files), "header": files[1].name}
+    return head + with_prefix(_MAIN % parts, prefix)
+
+
+def _row_declaration(members: list[str], single: bool) -> str:
+    if members:
+        return "abnet_row row;"
+    if single:
+        return "float row[ABNET_COLUMNS];"
+    return "double row[ABNET_COLUMNS];"
+
+
+def _read_statements(members: list[str], readers: list[str], single: bool) -> str:
+    """One statement for each column, which reads its cell into the row."""
+    lines = []
+    for place, reader in enumerate(readers):
+        target = f"row[{place}]"
+        if members:
+            target = f"row.{members[place]}"
+        cast = ""
+        if single and reader != "text":
+            cast = "(float)"
+        lines.append(f"        {target} = {cast}read_{reader}(cell(line, {place}));")
+    return "\n".join(lines)
+
+
+def _arguments(members: list[str], shares: bool) -> list[str]:
+    arguments = ["row"]
+    if members:
+        arguments = ["&row"]
+    if shares:
+        arguments.append("p")
+    return arguments
+
+
+def _compile_command(files: Sequence[Path]) -> str:
+    """How to compile and run the example, as text for a comment."""
+    example = shlex.quote(files[2].name)
+    source = shlex.quote(files[0].name)
+    program = shlex.quote(f"./{files[0].stem}")
+    return c_plain(f"cc -O3 -std=c99 {example} {source} -o {program} -lm && {program} < rows.csv")
 
 
 _HELPERS = {

@@ -8,7 +8,6 @@ import numpy as np
 
 from abnet.export.c_single import least_reaching
 from abnet.export.c_text import CPart, c_array, c_number, c_reals, c_string
-from abnet.export.c_words import words_code
 from abnet.export.plan import ExportPlan
 from abnet.tables.cells import BLANK
 from abnet.tables.columns import (
@@ -20,7 +19,6 @@ from abnet.tables.columns import (
     DateColumn,
     NumericColumn,
     TextColumn,
-    WordsColumn,
 )
 from abnet.tables.preparation.scalers import MinMaxMap, StandardMap
 from abnet.tables.preparation.thermometer import ThermometerMap
@@ -37,74 +35,87 @@ def feature_code(plan: ExportPlan, members: list[str], *, single: bool = False) 
     Parameters
     ----------
     members : list of str
-        Identifiers of the columns, as members of the record; empty for an array of double.
+        Identifiers of the columns, as members of the struct of a row; empty if a row is an array of double.
     single : bool
         Whether the code will be computed in float (`in_single`).
     """
-    made = plan.n_features - plan.n_codes
-    prepared = _array(plan, members, single) if plan.columns is None else _table(plan, members)
-    return prepared + CPart("", 0, 4 * made)
+    if plan.columns is None:
+        code = _array_code(plan, members, single)
+    else:
+        code = _table_code(plan.columns, members)
+    # The features themselves are floats on the stack; codes are never written out.
+    return code + CPart("", ram=4 * (plan.n_features - plan.n_codes))
 
 
 # Arrays
 
 
-def _array(plan: ExportPlan, members: list[str], single: bool) -> CPart:
+def _array_code(plan: ExportPlan, members: list[str], single: bool) -> CPart:
     n = plan.n_columns
-    constants, steps = _scaled(plan.scaling, single)
-    steps = [step.replace("FEATURES", f"{float(plan.n_features)}") for step in steps]
-    copy = [f"    double x[{n}];", *(f"    x[{i}] = row->{name};" for i, name in enumerate(members))] if members else []
+    constants, steps = _scaling_code(plan.scaling, single)
+    row_type = "double *x"
+    ram = 0
+    copies = []
+    if members:
+        row_type = "abnet_row *row"
+        ram = 8 * n
+        copies = [f"    double x[{n}];", *(f"    x[{i}] = row->{name};" for i, name in enumerate(members))]
     lines = [
-        f"static int abnet_prepare(const {'abnet_row *row' if members else 'double *x'}, float *f) {{",
+        f"static int abnet_prepare(const {row_type}, float *f) {{",
         "    int i;",
-        *copy,
+        *copies,
         f"    for (i = 0; i < {n}; i++) {{",
-        *(f"        {step}" for step in steps),
+        *(f"        {step.replace('FEATURES', f'{float(plan.n_features)}')}" for step in steps),
         "    }",
         "    return 0;",
         "}",
     ]
-    return reduce(add, [*constants, CPart("\n".join(lines), 0, 8 * n if members else 0)])
+    return reduce(add, [*constants, CPart("\n".join(lines), ram=ram)])
 
 
-def _kept(*steps: str) -> list[str]:
-    """Steps that make feature i, the number v of x[i]: refused unless float32 holds it and norms do not overflow.
+def _feature_steps(*scaling: str) -> list[str]:
+    """Statements that make feature i of the number v of x[i]: refused unless float holds it and no norm overflows.
 
-    In double they never do; the same code in float refuses numbers above some 1e18.
+    In double no norm overflows; the same code in float refuses numbers above some 1e18.
     """
     refuse = "if (!(v >= -FLT_MAX && v <= FLT_MAX && v * v * FEATURES <= DBL_MAX)) return -1 - i;"
-    return ["double v = x[i];", *steps, refuse, "f[i] = (float)v;"]
+    return ["double v = x[i];", *scaling, refuse, "f[i] = (float)v;"]
 
 
 @singledispatch
-def _scaled(scaling: object, single: bool) -> tuple[list[CPart], list[str]]:
+def _scaling_code(scaling: object, single: bool) -> tuple[list[CPart], list[str]]:
     """Constants of a scaling, and statements for column i of an array."""
-    return [], _kept()
+    return [], _feature_steps()
 
 
-@_scaled.register
+@_scaling_code.register
 def _(scaling: StandardMap, single: bool) -> tuple[list[CPart], list[str]]:
     constants = [c_reals("abnet_mean", np.array(scaling.mean)), c_reals("abnet_scale", np.array(scaling.scale))]
-    return constants, _kept("v = (v - abnet_mean[i]) / abnet_scale[i];")
+    return constants, _feature_steps("v = (v - abnet_mean[i]) / abnet_scale[i];")
 
 
-@_scaled.register
+@_scaling_code.register
 def _(scaling: MinMaxMap, single: bool) -> tuple[list[CPart], list[str]]:
     constants = [c_reals("abnet_scale", np.array(scaling.scale)), c_reals("abnet_shift", np.array(scaling.shift))]
-    steps = ["v = v * abnet_scale[i];", "v = v + abnet_shift[i];"]  # two statements: each is rounded
+    # Two statements, so that product and sum are both rounded, as in NumPy: a compiler may fuse them in one.
+    steps = ["v = v * abnet_scale[i];", "v = v + abnet_shift[i];"]
     if scaling.limits is not None:
         low, high = (c_number(limit, single=False) for limit in scaling.limits)
         steps.append(f"v = v < {low} ? {low} : v > {high} ? {high} : v;")
-    return constants, _kept(*steps)
+    return constants, _feature_steps(*steps)
 
 
-@_scaled.register
+@_scaling_code.register
 def _(scaling: ThermometerMap, single: bool) -> tuple[list[CPart], list[str]]:
-    first = np.concatenate([[0], np.cumsum([len(t) for t in scaling.thresholds])])
-    thresholds = np.array([t for one in scaling.thresholds for t in one])
-    # For a float the least float that reaches a threshold is as good as the threshold.
-    at = least_reaching(thresholds) if single else thresholds
-    constants = [CPart(c_array("int", "abnet_from", first), 4 * len(first)), c_reals("abnet_at", at)]
+    starts = np.concatenate([[0], np.cumsum([len(thresholds) for thresholds in scaling.thresholds])])
+    thresholds = np.array([threshold for column in scaling.thresholds for threshold in column])
+    if single:
+        # For a float the least float that reaches a threshold is as good as the threshold.
+        thresholds = least_reaching(thresholds)
+    constants = [
+        CPart(c_array("int", "abnet_from", starts), flash=4 * len(starts)),
+        c_reals("abnet_at", thresholds),
+    ]
     return constants, [
         "int k;",
         "if (!(x[i] >= -DBL_MAX && x[i] <= DBL_MAX)) return -1 - i;",
@@ -117,17 +128,37 @@ def _(scaling: ThermometerMap, single: bool) -> tuple[list[CPart], list[str]]:
 
 @dataclass(frozen=True)
 class _Cell:
-    """A column in C: the expression of its cell, its number, its first feature, and a name for its constants."""
+    """The cell of a column in C.
 
-    x: str
-    number: int
-    at: int
-    name: str
+    Attributes
+    ----------
+    value : str
+        The expression of its value.
+    feature : int
+        Place of the column's first feature.
+    identifier : str
+        Name of the column in the names of its constants.
+    """
+
+    value: str
+    feature: int
+    identifier: str
 
 
 @dataclass(frozen=True)
 class _Statements:
-    """Statements that make the features of a column, its constants, and the helpers that they call."""
+    """How the features of a column are made.
+
+    Attributes
+    ----------
+    lines : list of str
+        Statements.
+    helpers : tuple of str
+        Functions that they call, by their names in `_HELPERS`.
+    constants : CPart, optional
+    libm : bool
+        Whether they need the mathematical library.
+    """
 
     lines: list[str]
     helpers: tuple[str, ...]
@@ -135,95 +166,101 @@ class _Statements:
     libm: bool = False
 
 
-def _table(plan: ExportPlan, members: list[str]) -> CPart:
-    assert plan.columns is not None
-    found, at = [], 0
-    for number, (column, member) in enumerate(zip(plan.columns, members, strict=True)):
-        found.append(_column(column, _Cell(f"row->{member}", number, at, member)))
-        at += len(column.features)
-    called = {helper for statements in found for helper in statements.helpers}
+def _table_code(columns: tuple[Column, ...], members: list[str]) -> CPart:
+    every: list[_Statements] = []
+    feature = 0
+    for column, member in zip(columns, members, strict=True):
+        every.append(_column_code(column, _Cell(f"row->{member}", feature, member)))
+        feature += len(column.features)
+    called = {helper for statements in every for helper in statements.helpers}
     parts = [CPart(code) for name, code in _HELPERS.items() if name in called]
-    words = [word for column in plan.columns if isinstance(column, WordsColumn) for word in column.words]
-    parts += [words_code(max(len(word.encode()) for word in words))] if words else []
-    parts += [statements.constants for statements in found if statements.constants is not None]
+    parts += [statements.constants for statements in every if statements.constants is not None]
     lines = [
         "static int abnet_prepare(const abnet_row *row, float *f) {",
-        *(f"    {line}" for statements in found for line in statements.lines),
+        *(f"    {line}" for statements in every for line in statements.lines),
         "    return 0;",
         "}",
     ]
-    return reduce(add, [*parts, CPart("\n".join(lines), libm=any(statements.libm for statements in found))])
+    prepare = CPart("\n".join(lines), libm=any(statements.libm for statements in every))
+    return reduce(add, [*parts, prepare])
 
 
 @singledispatch
-def _column(column: Column, cell: _Cell) -> _Statements:
+def _column_code(column: Column, cell: _Cell) -> _Statements:
+    """Statements that make the features of a column; one function for each kind of column."""
     raise TypeError(f"no C is written for a {type(column).__name__}.")
 
 
-@_column.register
+@_column_code.register
 def _(column: NumericColumn | DateColumn, cell: _Cell) -> _Statements:
-    x, at = cell.x, cell.at
-    lines, helpers = [], ["missing"]
-    season = isinstance(column, DateColumn) and column.season
+    value = cell.value
+    feature = cell.feature
+    lines = []
+    helpers = ["missing"]
     if column.scale is not None:
-        fill, mean, scale = (c_number(value, single=False) for value in (column.fill, column.mean, column.scale))
-        lines.append(f"f[{at}] = abnet_scaled({x}, {fill}, {mean}, {scale});")
+        fill, mean, scale = (c_number(number, single=False) for number in (column.fill, column.mean, column.scale))
+        lines.append(f"f[{feature}] = abnet_scaled({value}, {fill}, {mean}, {scale});")
         helpers.append("scaled")
-        at += 1
+        feature += 1
+    season = isinstance(column, DateColumn) and column.season
     if season:
-        turn = f"{c_number(2 * np.pi, single=False)} * ({x} / {c_number(YEAR, single=False)})"
-        lines += [
-            f"f[{at}] = abnet_missing({x}) ? 0.0f : (float)sin({turn});",
-            f"f[{at + 1}] = abnet_missing({x}) ? 0.0f : (float)cos({turn});",
-        ]
-        at += 2
+        angle = f"{c_number(2 * np.pi, single=False)} * ({value} / {c_number(YEAR, single=False)})"
+        lines.append(f"f[{feature}] = abnet_missing({value}) ? 0.0f : (float)sin({angle});")
+        lines.append(f"f[{feature + 1}] = abnet_missing({value}) ? 0.0f : (float)cos({angle});")
+        feature += 2
     if column.indicator:
-        lines.append(f"f[{at}] = abnet_missing({x}) ? 1.0f : 0.0f;")
+        lines.append(f"f[{feature}] = abnet_missing({value}) ? 1.0f : 0.0f;")
     return _Statements(lines, tuple(helpers), libm=season)
 
 
-@_column.register
+@_column_code.register
 def _(column: BooleanColumn, cell: _Cell) -> _Statements:
-    at = cell.at
-    flag = [f"f[{at + 1}] = f[{at}] < 0.0f || f[{at}] > 0.0f ? 0.0f : 1.0f;"] * column.indicator
-    return _Statements([f"f[{at}] = abnet_truth({cell.x});", *flag], ("truth",))
+    truth = f"f[{cell.feature}]"
+    lines = [f"{truth} = abnet_truth({cell.value});"]
+    if column.indicator:
+        lines.append(f"f[{cell.feature + 1}] = {truth} < 0.0f || {truth} > 0.0f ? 0.0f : 1.0f;")
+    return _Statements(lines, ("truth",))
 
 
-@_column.register
+@_column_code.register
 def _(column: TextColumn, cell: _Cell) -> _Statements:
-    n, width = len(column.categories), len(column.features)
-    name, constants = _texts(column.categories, f"abnet_categories_{cell.name}")
-    other = n if column.rare != () else -1
-    gap = width - 1 if column.missing else other
-    call = f"abnet_one_hot({cell.x}, {name}, {n}, {gap}, {other}, f + {cell.at}, {width});"
+    name = f"abnet_categories_{cell.identifier}"
+    n = len(column.categories)
+    width = len(column.features)
+    constants = None
+    if column.categories:
+        constants = _text_list(column.categories, name)
+    else:
+        name = "NULL"
+    # -1 is no feature: all features of the column are then 0.
+    new_place = -1
+    if column.rare != ():
+        new_place = n
+    missing_place = new_place
+    if column.missing:
+        missing_place = width - 1
+    call = f"abnet_one_hot({cell.value}, {name}, {n}, {missing_place}, {new_place}, f + {cell.feature}, {width});"
     return _Statements([call], ("blank", "find"), constants)
 
 
-@_column.register
-def _(column: WordsColumn, cell: _Cell) -> _Statements:
-    name, constants = _texts(column.words, f"abnet_words_{cell.name}")
-    call = f"abnet_words({cell.x}, {name}, {len(column.words)}, f + {cell.at}, {len(column.features)})"
-    return _Statements([f"if ({call}) return {-1 - cell.number};"], ("blank",), constants)
-
-
-def _texts(texts: tuple[str, ...], name: str) -> tuple[str, CPart]:
-    """The name of a list of texts (NULL for none), and its constants, with pointers of 4 bytes."""
-    if not texts:
-        return "NULL", CPart("")
-    items, declarations = [], []
+def _text_list(texts: tuple[str, ...], name: str) -> CPart:
+    """A constant array of texts, with pointers of 4 bytes."""
+    items = []
+    declarations = []
     for place, text in enumerate(texts):
         content = text.encode("utf-8", "surrogatepass")
         if len(content) > _LONGEST_LITERAL:
-            bytes_of = np.frombuffer(content + b"\0", np.int8)
-            declarations.append(c_array("char", f"{name}_{place}", bytes_of))
+            declarations.append(c_array("char", f"{name}_{place}", np.frombuffer(content + b"\0", np.int8)))
             items.append(f"{name}_{place}")
+        elif b"\0" in content:
+            # No text of C holds a zero byte, so no cell has this category: "" is blank, and never looked up.
+            items.append('""')
         else:
-            # No text of C holds a zero byte, so a category with one is met by none: "" is blank, and never looked up.
-            items.append('""' if b"\0" in content else c_string(text))
+            items.append(c_string(text))
     listed = ",\n    ".join(items)
     declarations.append(f"static const char *const {name}[{len(texts)}] = {{\n    {listed}\n}};")
     size = sum(len(text.encode("utf-8", "surrogatepass")) + 5 for text in texts)
-    return name, CPart("\n".join(declarations), size)
+    return CPart("\n".join(declarations), flash=size)
 
 
 _MISSING = f"""
@@ -315,6 +352,10 @@ static void abnet_one_hot(const char *s, const char *const *list, int n, int gap
 """
 
 _HELPERS = {
-    "missing": _MISSING, "scaled": _SCALED, "truth": _TRUTH, "blank": _blank_code(), "find": _FIND,
-}  # fmt: skip
+    "missing": _MISSING,
+    "scaled": _SCALED,
+    "truth": _TRUTH,
+    "blank": _blank_code(),
+    "find": _FIND,
+}
 """Functions that columns call, in an order in which each is declared before it is called."""

@@ -36,19 +36,26 @@ _INPUTS = """    for (i = %(start)d; i < %(end)d; i += %(step)d) {
 
 def _inputs(n: int) -> str:
     """The products of n inputs, four at a time: a sum is then read and written once for four of them."""
-    loops = []
-    for start, end, step in ((0, n - n % 4, 4), (n - n % 4, n, n % 4)):
-        several = range(step)
-        words = {
-            "x": ", ".join(f"x{j} = f[i + {j}]" for j in several),
-            "any": " || ".join(f"f[i + {j}] != 0.0f" for j in several),
-            "squares": " + ".join(f"x{j} * x{j}" for j in several),
-            "products": "\n                    + ".join(
-                f"x{j} * abnet_W[(i + {j}) * ABNET_UNITS + u]" for j in several
-            ),
-        }
-        loops += [_INPUTS % (words | {"start": start, "end": end, "step": step})] * (start < end)
-    return "".join(loops)
+    last = n - n % 4
+    code = ""
+    if last > 0:
+        code += _loop_over_inputs(0, last, step=4)
+    if last < n:
+        code += _loop_over_inputs(last, n, step=n - last)
+    return code
+
+
+def _loop_over_inputs(start: int, end: int, *, step: int) -> str:
+    products = [f"x{j} * abnet_W[(i + {j}) * ABNET_UNITS + u]" for j in range(step)]
+    return _INPUTS % {
+        "start": start,
+        "end": end,
+        "step": step,
+        "x": ", ".join(f"x{j} = f[i + {j}]" for j in range(step)),
+        "any": " || ".join(f"f[i + {j}] != 0.0f" for j in range(step)),
+        "squares": " + ".join(f"x{j} * x{j}" for j in range(step)),
+        "products": "\n                    + ".join(products),
+    }
 
 
 _CODES = """    for (i = 0; i < ABNET_CODED; i++) {
@@ -66,41 +73,51 @@ _WHOLE = "    for (u = 0; u < ABNET_UNITS; u++) z[u] += abnet_step[u] * (double)
 
 def leading_code(W: NDArray[np.float64], b: NDArray[np.float64], plan: ExportPlan) -> CPart:
     """Constants of a leading layer W (units, inputs), input by input, so that units are neighbours; `abnet_sums`."""
-    base = W.shape[1] - plan.n_codes
-    sizes = defines(UNITS=len(b), CODES=plan.n_codes, FEATURES=base)
-    parts = [sizes, c_reals("abnet_b", b), c_reals("abnet_W", W[:, :base].T)]
+    n_inputs = W.shape[1] - plan.n_codes
+    parts = [
+        defines(UNITS=len(b), CODES=plan.n_codes, FEATURES=n_inputs),
+        c_reals("abnet_b", b),
+        c_reals("abnet_W", W[:, :n_inputs].T),
+    ]
+    ram = 8 * len(b)
+    declared = ""
+    codes = ""
     if plan.n_codes:
         coded = [place for place, thresholds in enumerate(plan.thresholds) if thresholds]
         lengths = [len(plan.thresholds[place]) for place in coded]
-        first = np.concatenate([[0], np.cumsum(lengths)])
-        parts += [
-            defines(CODED=len(coded)),
-            CPart(c_array("int", "abnet_coded", coded), 4 * len(coded)),
-            CPart(c_array("int", "abnet_first", first), 4 * len(first)),
-            c_reals("abnet_thresholds", least_reaching([t for place in coded for t in plan.thresholds[place]])),
-        ]
-    ram, words = 8 * len(b), {"inputs": _inputs(base), "codes": "", "declared": ""}
-    if plan.n_codes:
-        steps, sums = steps_of(W[:, base:]), _sums_of_codes(W[:, base:].T, lengths)
+        parts += _code_tables(plan, coded, lengths)
+        steps = steps_of(W[:, n_inputs:])
+        sums = _sums_of_codes(W[:, n_inputs:].T, lengths)
         whole = np.round(sums / steps)
         if np.abs(whole).max() < 2**15 and (whole * steps == sums).all():
-            parts += [
-                CPart(c_array("short", "abnet_sums_of", whole), 2 * whole.size),
-                c_reals("abnet_step", steps),
-            ]
+            parts.append(CPart(c_array("short", "abnet_sums_of", whole), flash=2 * whole.size))
+            parts.append(c_reals("abnet_step", steps))
             ram += 4 * len(b)
-            words["declared"] = "    int whole[ABNET_UNITS] = {0};\n"
-            words["codes"] = _CODES % {"into": "whole"} + _WHOLE
+            declared = "    int whole[ABNET_UNITS] = {0};\n"
+            codes = _CODES % {"into": "whole"} + _WHOLE
         else:
             parts.append(c_reals("abnet_sums_of", sums))
-            words["codes"] = _CODES % {"into": "z"}
-    parts.append(CPart(_SUMS % words, 0, ram))
-    return reduce(add, parts)
+            codes = _CODES % {"into": "z"}
+    code = _SUMS % {"inputs": _inputs(n_inputs), "codes": codes, "declared": declared}
+    return reduce(add, parts) + CPart(code, ram=ram)
+
+
+def _code_tables(plan: ExportPlan, coded: list[int], lengths: list[int]) -> list[CPart]:
+    """Which features have codes, where the thresholds of each begin, and all thresholds."""
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    thresholds = [threshold for place in coded for threshold in plan.thresholds[place]]
+    return [
+        defines(CODED=len(coded)),
+        CPart(c_array("int", "abnet_coded", coded), flash=4 * len(coded)),
+        CPart(c_array("int", "abnet_first", starts), flash=4 * len(starts)),
+        c_reals("abnet_thresholds", least_reaching(thresholds)),
+    ]
 
 
 def _sums_of_codes(W: NDArray[np.float64], lengths: list[int]) -> NDArray[np.float64]:
     """For each feature with n codes, whose weights are n rows of W, n + 1 rows: ``Σ_{j<k} w_j - Σ_{j>=k} w_j``."""
-    tables, start = [], 0
+    tables = []
+    start = 0
     for n in lengths:
         reached = np.vstack([np.zeros(W.shape[1]), np.cumsum(W[start : start + n], axis=0)])
         tables.append(2 * reached - reached[-1])

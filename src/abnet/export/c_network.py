@@ -61,11 +61,14 @@ static void abnet_scores(const float *f, double *scores) {
 @network_code.register
 def _(network: VoteTable, plan: ExportPlan) -> CPart:
     members, width, n = network.W.shape
-    outputs, first = network.H.shape[2], width // 2
-    sizes = defines(MEMBERS=members, WIDTH=width, FIRST=first, SECOND=width - first, OUTPUTS=outputs)
+    outputs = network.H.shape[2]
+    # A corner's probability is a product of two halves, so 2^(d/2) sums do for 2^d corners.
+    first = width // 2
+    second = width - first
+    sizes = defines(MEMBERS=members, WIDTH=width, FIRST=first, SECOND=second, OUTPUTS=outputs)
     leading = leading_code(network.W.reshape(-1, n), network.b.reshape(-1), plan)
-    ram = 8 * (2**first + (1 + outputs) * 2 ** (width - first))
-    return sizes + leading + c_reals("abnet_H", network.H) + erf_code() + CPart(_CORNERS + _VOTE, 0, ram)
+    ram = 8 * (2**first + (1 + outputs) * 2**second)
+    return sizes + leading + c_reals("abnet_H", network.H) + erf_code() + CPart(_CORNERS + _VOTE, ram=ram)
 
 
 # Signs
@@ -84,8 +87,11 @@ _LOOKED_UP = """    for (u = 0; u < %(units)d; u++) place = 2 * place + (z[u] >=
 
 def _classes(codes: NDArray[np.intp], plan: ExportPlan) -> CPart:
     """The class of each representation of the outputs, and the number of scores."""
-    kind, size = ("unsigned char", 1) if codes.max() < 256 else ("unsigned short", 2)
-    return defines(OUTPUTS=plan.n_outputs) + CPart(c_array(kind, "abnet_class", codes), size * len(codes))
+    if codes.max() < 256:
+        array = CPart(c_array("unsigned char", "abnet_class", codes), flash=len(codes))
+    else:
+        array = CPart(c_array("unsigned short", "abnet_class", codes), flash=2 * len(codes))
+    return defines(OUTPUTS=plan.n_outputs) + array
 
 
 @network_code.register
@@ -111,10 +117,11 @@ def _(network: SignLayers, plan: ExportPlan) -> CPart:
         "    abnet_sums(f, z);",
     ]
     for k in range(1, len(widths)):
-        parts += [c_reals(f"abnet_W{k + 1}", network.weights[k].T), c_reals(f"abnet_b{k + 1}", network.biases[k])]
+        parts.append(c_reals(f"abnet_W{k + 1}", network.weights[k].T))
+        parts.append(c_reals(f"abnet_b{k + 1}", network.biases[k]))
         lines.append(_LAYER % {"below": widths[k - 1], "units": widths[k], "k": k + 1})
     lines.append(_LOOKED_UP % {"units": widths[-1]})
-    return reduce(add, parts) + CPart("\n".join(lines), 0, 8 * (2 * max(widths) - widths[0]))
+    return reduce(add, parts) + CPart("\n".join(lines), ram=8 * (2 * max(widths) - widths[0]))
 
 
 # Paths
@@ -124,8 +131,8 @@ def _(network: SignLayers, plan: ExportPlan) -> CPart:
 def _(network: FixedPaths, plan: ExportPlan) -> CPart:
     members, paths, first = network.noise[0].shape
     widths = [b.shape[1] for b in network.biases]
-    block = min(range(12, 25, 4), key=lambda side: -(-paths // side) * side)
-    blocks = -(-paths // block)
+    block = _block_of_paths(paths)
+    blocks = math.ceil(paths / block)
     parts = [
         defines(MEMBERS=members, PATHS=paths, BLOCK=block, BLOCKS=blocks, WIDTH=widths[-1]),
         leading_code(network.weights[0].reshape(members * first, -1), network.biases[0].reshape(-1), plan),
@@ -139,10 +146,16 @@ def _(network: FixedPaths, plan: ExportPlan) -> CPart:
     if network.codes is None:
         parts.append(defines(OUTPUTS=1))
     else:
-        halves = {"FIRST": widths[-1] // 2, "SECOND": widths[-1] - widths[-1] // 2}
-        parts += [_classes(network.codes, plan), defines(**halves), CPart(_CORNERS)]
-        ram += 8 * (len(network.codes) + widths[-1] + block * sum(2**half for half in halves.values()))
-    return reduce(add, parts) + erf_code() + CPart(_path_scores(network, widths), 0, ram)
+        first = widths[-1] // 2
+        second = widths[-1] - first
+        parts += [_classes(network.codes, plan), defines(FIRST=first, SECOND=second), CPart(_CORNERS)]
+        ram += 8 * (len(network.codes) + widths[-1] + block * (2**first + 2**second))
+    return reduce(add, parts) + erf_code() + CPart(_path_scores(network, widths), ram=ram)
+
+
+def _block_of_paths(paths: int) -> int:
+    """Paths that are computed side by side, a multiple of four: the size that leaves the fewest places empty."""
+    return min(range(12, 25, 4), key=lambda block: math.ceil(paths / block) * block)
 
 
 _PATHS_OF_A_LAYER = """
@@ -174,16 +187,22 @@ _DECODED = """
 
 
 def _path_scores(network: FixedPaths, widths: list[int]) -> str:
-    """A loop over members and blocks of paths: signs layer by layer, the last layer's means, what they stand for."""
-    several, depth = network.codes is not None, len(widths)
+    """A loop over members and blocks of paths: signs layer by layer, the last layer's means, and their classes."""
+    several = network.codes is not None
+    depth = len(widths)
     lines = [
         "/* Each layer for a block of paths side by side: neuron u on path p is z[u][p]. */",
         "static void abnet_scores(const float *f, double *scores) {",
         "    double z1[ABNET_UNITS], s[ABNET_BLOCK];",
         *(f"    double z{k + 1}[{widths[k]}][ABNET_BLOCK];" for k in range(1, depth)),
-        *["    double low[ABNET_BLOCK][1 << ABNET_FIRST], high[ABNET_BLOCK][1 << ABNET_SECOND];"] * several,
-        *["    double m[ABNET_WIDTH];"] * several,
-        *["    double joint[1 << ABNET_FIRST][1 << ABNET_SECOND] = {{0}};"] * several,
+    ]
+    if several:
+        lines += [
+            "    double low[ABNET_BLOCK][1 << ABNET_FIRST], high[ABNET_BLOCK][1 << ABNET_SECOND];",
+            "    double m[ABNET_WIDTH];",
+            "    double joint[1 << ABNET_FIRST][1 << ABNET_SECOND] = {{0}};",
+        ]
+    lines += [
         "    const double root = 1.0 / sqrt(abnet_sums(f, z1) + 1.0);",
         "    int member, block, i, p, u;",
         "    for (i = 0; i < ABNET_UNITS; i++) z1[i] = (z1[i] * root);",
@@ -192,13 +211,7 @@ def _path_scores(network: FixedPaths, widths: list[int]) -> str:
         "        for (block = 0; block < ABNET_BLOCKS; block++) {",
         "            const int place = member * ABNET_BLOCKS + block;",
     ]
-    for k in range(1, depth):
-        below, units = widths[k - 1], widths[k]
-        # The means of the last layer are erf(z / sqrt(2)).
-        scale = c_number((below + 1) ** -0.5 * (0.5**0.5 if k == depth - 1 else 1.0), single=False)
-        z = f"z1[member * {below} + i]" if k == 1 else f"z{k}[i][p]"
-        parts = {"below": below, "units": units, "k": k, "above": k + 1, "z": z, "scale": scale}
-        lines.append((_PATHS_OF_A_LAYER % parts).lstrip("\n"))
+    lines += [_paths_of_a_layer(k, widths) for k in range(1, depth)]
     if several:
         lines += [
             (_DECODED % {"last": f"z{depth}"}).lstrip("\n"),
@@ -208,10 +221,10 @@ def _path_scores(network: FixedPaths, widths: list[int]) -> str:
             "            scores[abnet_class[(i << ABNET_SECOND) + u]] += joint[i][u];",
         ]
     else:
-        counted = "p < ABNET_BLOCK && block * ABNET_BLOCK + p < ABNET_PATHS"
+        is_path = "p < ABNET_BLOCK && block * ABNET_BLOCK + p < ABNET_PATHS"
         lines += [
             f"            abnet_erf(z{depth}[0], ABNET_BLOCK, 1.0);",
-            f"            for (p = 0; {counted}; p++) scores[0] += z{depth}[0][p];",
+            f"            for (p = 0; {is_path}; p++) scores[0] += z{depth}[0][p];",
             "        }",
         ]
     lines += [
@@ -219,6 +232,27 @@ def _path_scores(network: FixedPaths, widths: list[int]) -> str:
         "}\n",
     ]
     return "\n".join(lines)
+
+
+def _paths_of_a_layer(k: int, widths: list[int]) -> str:
+    """Sums of the layer above layer k, from the signs of layer k on each path."""
+    below = widths[k - 1]
+    scale = (below + 1) ** -0.5
+    if k == len(widths) - 1:
+        # The means of the last layer are erf(z / sqrt(2)).
+        scale *= 0.5**0.5
+    z = f"z{k}[i][p]"
+    if k == 1:
+        z = f"z1[member * {below} + i]"
+    values = {
+        "below": below,
+        "units": widths[k],
+        "k": k,
+        "above": k + 1,
+        "z": z,
+        "scale": c_number(scale, single=False),
+    }
+    return (_PATHS_OF_A_LAYER % values).lstrip("\n")
 
 
 # Means and variances
@@ -242,17 +276,24 @@ _MEANS_OF_A_LAYER = """
 
 def _means_of_a_layer(k: int, units: int, below: int, least: str) -> str:
     """The means of layer k of a member; those of the layer below are taken up to four at a time."""
-    several, v = range(math.gcd(below, 4)), f"z[member * {below} + " if k == 2 else "v["
-    means = [f"const double v{j} = {v}i + {j}], left{j} = 1.0 - v{j} * v{j};" for j in several]
-    weights = [f"const double w{j} = abnet_W{k}[(member * {below} + i + {j}) * {units} + u];" for j in several]
-    words = {
+    step = math.gcd(below, 4)
+    v = "v[i"
+    if k == 2:
+        v = f"z[member * {below} + i"
+    means = [f"const double v{j} = {v} + {j}], left{j} = 1.0 - v{j} * v{j};" for j in range(step)]
+    weights = [f"const double w{j} = abnet_W{k}[(member * {below} + i + {j}) * {units} + u];" for j in range(step)]
+    values = {
+        "k": k,
+        "units": units,
+        "below": below,
+        "step": step,
+        "least": least,
         "means": "\n            ".join(means),
         "weights": "\n                ".join(weights),
-        "sum": " + ".join(f"w{j} * v{j}" for j in several),
-        "variance": " + ".join(f"w{j} * w{j} * left{j}" for j in several),
+        "sum": " + ".join(f"w{j} * v{j}" for j in range(step)),
+        "variance": " + ".join(f"w{j} * w{j} * left{j}" for j in range(step)),
     }
-    sizes = {"k": k, "units": units, "below": below, "step": len(several), "least": least}
-    return (_MEANS_OF_A_LAYER % (words | sizes)).lstrip("\n")
+    return (_MEANS_OF_A_LAYER % values).lstrip("\n")
 
 
 _SHARED = """    for (i = 0; i < 1 << ABNET_FIRST; i++) {
@@ -268,40 +309,57 @@ _SHARED = """    for (i = 0; i < 1 << ABNET_FIRST; i++) {
 def _(network: MeanLayers, plan: ExportPlan) -> CPart:
     """Each output corner's probability is a product of two halves, added up over the members and decoded once."""
     members, _, n = network.weights[0].shape
-    widths, several = [b.shape[1] for b in network.biases], network.codes is not None
-    first, above = widths[-1] // 2, max(widths[1:])
-    parts = [
-        defines(MEMBERS=members, **({"FIRST": first, "SECOND": widths[-1] - first} if several else {"OUTPUTS": 1})),
-        leading_code(network.weights[0].reshape(-1, n), network.biases[0].reshape(-1), plan),
-    ]
+    widths = [b.shape[1] for b in network.biases]
+    widest = max(widths[1:])
+    first = widths[-1] // 2
+    second = widths[-1] - first
+    sizes = defines(MEMBERS=members, OUTPUTS=1)
+    if network.codes is not None:
+        sizes = defines(MEMBERS=members, FIRST=first, SECOND=second)
+    parts = [sizes, leading_code(network.weights[0].reshape(-1, n), network.biases[0].reshape(-1), plan)]
+    layers = []
+    for k, (W, b) in enumerate(zip(network.weights[1:], network.biases[1:], strict=True), start=2):
+        parts.append(c_reals(f"abnet_W{k}", W.swapaxes(1, 2)))
+        parts.append(c_reals(f"abnet_b{k}", b))
+        least = c_number(W.shape[2] + 1 + network.e, single=False)
+        layers.append(_means_of_a_layer(k, W.shape[1], W.shape[2], least))
+    ram = 8 * 3 * widest
+    if network.codes is not None:
+        parts += [_classes(network.codes, plan), CPart(_CORNERS)]
+        ram += 8 * (members * 2**first + (members + 1) * 2**second + 4 * plan.n_outputs)
+    scores = _mean_scores(layers, widest, several=network.codes is not None)
+    return reduce(add, parts) + erf_code() + CPart(scores, ram=ram)
+
+
+def _mean_scores(layers: list[str], widest: int, *, several: bool) -> str:
+    """``abnet_scores`` around the code of the layers above the first."""
     lines = [
         "/* Each unit's mean output, by the mean and the variance of its sum. */",
         "static void abnet_scores(const float *f, double *scores) {",
-        f"    double z[ABNET_UNITS], v[{above}], sum[{above}], variance[{above}];",
-        *["    double first[ABNET_MEMBERS][1 << ABNET_FIRST], second[ABNET_MEMBERS][1 << ABNET_SECOND];"] * several,
-        # Four sums of each class: one alone would wait for the corner before.
-        *["    double part[4][ABNET_OUTPUTS] = {{0.0}};"] * several,
+        f"    double z[ABNET_UNITS], v[{widest}], sum[{widest}], variance[{widest}];",
+    ]
+    if several:
+        lines += [
+            "    double first[ABNET_MEMBERS][1 << ABNET_FIRST], second[ABNET_MEMBERS][1 << ABNET_SECOND];",
+            # Four sums of each class: one alone would wait for the corner before.
+            "    double part[4][ABNET_OUTPUTS] = {{0.0}};",
+        ]
+    lines += [
         "    const double root = 1.0 / sqrt(2.0 * (abnet_sums(f, z) + 1.0));",
         "    int i, u, member;",
         "    for (i = 0; i < ABNET_OUTPUTS; i++) scores[i] = 0.0;",
         "    abnet_erf(z, ABNET_UNITS, root);",
         "    for (member = 0; member < ABNET_MEMBERS; member++) {",
+        *layers,
     ]
-    for k, (W, b) in enumerate(zip(network.weights[1:], network.biases[1:], strict=True), start=2):
-        parts += [c_reals(f"abnet_W{k}", W.swapaxes(1, 2)), c_reals(f"abnet_b{k}", b)]
-        least = c_number(W.shape[2] + 1 + network.e, single=False)
-        lines.append(_means_of_a_layer(k, W.shape[1], W.shape[2], least))
-    ram = 8 * 3 * above
-    if network.codes is None:
-        lines += ["        scores[0] += v[0];", "    }"]
-    else:
-        parts += [_classes(network.codes, plan), CPart(_CORNERS)]
-        ram += 8 * (members * 2**first + (members + 1) * 2 ** (widths[-1] - first) + 4 * plan.n_outputs)
+    if several:
         lines += [
             "        abnet_corners(v, ABNET_FIRST, first[member]);",
             "        abnet_corners(v + ABNET_FIRST, ABNET_SECOND, second[member]);",
             "    }",
             _SHARED,
         ]
+    else:
+        lines += ["        scores[0] += v[0];", "    }"]
     lines += ["    for (i = 0; i < ABNET_OUTPUTS; i++) scores[i] /= ABNET_MEMBERS;", "}\n"]
-    return reduce(add, parts) + erf_code() + CPart("\n".join(lines), 0, ram)
+    return "\n".join(lines)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,22 +28,28 @@ def in_single(code: str) -> str:
     >>> in_single('double x = 2.0 * sqrt(y); /* 2.0 */ puts("1.5");')
     'float x = 2.0f * sqrtf(y); /* 2.0 */ puts("1.5");'
     """
-    parts, at = [], 0
+    parts = []
+    end = 0
     for match in _KEPT.finditer(code):
-        parts += [_single_code(code[at : match.start()]), match.group()]
-        at = match.end()
-    return "".join([*parts, _single_code(code[at:])])
+        parts.append(_single_code(code[end : match.start()]))
+        parts.append(match.group())
+        end = match.end()
+    parts.append(_single_code(code[end:]))
+    return "".join(parts)
 
 
 def _single_code(code: str) -> str:
-    code = re.sub(r"\bdouble\b", "float", code).replace("DBL_MAX", "FLT_MAX")
-    code = re.sub(r"\bHUGE_VAL\b", "HUGE_VALF", _FUNCTIONS.sub(r"\1f(", code))
+    code = re.sub(r"\bdouble\b", "float", code)
+    code = code.replace("DBL_MAX", "FLT_MAX")
+    code = _FUNCTIONS.sub(r"\1f(", code)
+    code = re.sub(r"\bHUGE_VAL\b", "HUGE_VALF", code)
     return _NUMBER.sub(_single_number, code)
 
 
 def _single_number(match: re.Match[str]) -> str:
-    largest = float(np.finfo(np.float32).max)
-    return f"{match.group()}f" if float(match.group()) <= largest else "FLT_MAX"
+    if float(match.group()) > float(np.finfo(np.float32).max):
+        return "FLT_MAX"
+    return f"{match.group()}f"
 
 
 def least_reaching(thresholds: Any) -> NDArray[np.float64]:
@@ -72,19 +78,34 @@ def with_single_thresholds(plan: ExportPlan) -> ExportPlan:
     """
     if not plan.n_codes:
         return plan
-    moved = [
-        thresholds if steps is None else tuple(_moved(t, *steps) for t in thresholds)
-        for thresholds, steps in zip(plan.thresholds, _features(plan), strict=True)
-    ]
-    return replace(plan, thresholds=tuple(moved))
+    adjusted = []
+    for thresholds, scaled in zip(plan.thresholds, _features(plan), strict=True):
+        if scaled is None:
+            adjusted.append(thresholds)
+        else:
+            adjusted.append(tuple(_adjusted(threshold, scaled) for threshold in thresholds))
+    return replace(plan, thresholds=tuple(adjusted))
 
 
-Steps = tuple[Callable[[Any], Any], Callable[[Any], Any], float, float]
-"""A feature of a float32 value as it is certified, and in float32; its scale and shift, ``(x - shift)/scale``."""
+@dataclass(frozen=True)
+class _ScaledFeature:
+    """The two ways to compute a feature ``(x - shift)/scale`` of a float32 value x.
+
+    Attributes
+    ----------
+    certified, single : callable
+        In float64 and then rounded, as it is certified; and in float32.
+    scale, shift : float
+    """
+
+    certified: Callable[[Any], Any]
+    single: Callable[[Any], Any]
+    scale: float
+    shift: float
 
 
-def _features(plan: ExportPlan) -> Iterator[Steps | None]:
-    """For every feature how it is computed; None where both ways are one."""
+def _features(plan: ExportPlan) -> Iterator[_ScaledFeature | None]:
+    """How each feature is computed; None where both ways give the same number."""
     if plan.columns is not None:
         for column in plan.columns:
             features = len(column.features)
@@ -102,34 +123,38 @@ def _features(plan: ExportPlan) -> Iterator[Steps | None]:
         yield from [None] * len(plan.thresholds)
 
 
-def _standard(mean: float, scale: float) -> Steps:
-    single = np.float32(mean), np.float32(scale)
-    return (
-        lambda x: np.float32((float(x) - mean) / scale),
-        lambda x: np.float32((x - single[0]) / single[1]),
-        scale,
-        mean,
+def _standard(mean: float, scale: float) -> _ScaledFeature:
+    single_mean = np.float32(mean)
+    single_scale = np.float32(scale)
+    return _ScaledFeature(
+        certified=lambda x: np.float32((float(x) - mean) / scale),
+        single=lambda x: np.float32((x - single_mean) / single_scale),
+        scale=scale,
+        shift=mean,
     )
 
 
-def _minmax(scale: float, shift: float) -> Steps:
-    single = np.float32(scale), np.float32(shift)
-    return (
-        lambda x: np.float32(float(x) * scale + shift),
-        lambda x: np.float32(np.float32(x * single[0]) + single[1]),
-        1 / scale,
-        -shift / scale,
+def _minmax(scale: float, shift: float) -> _ScaledFeature:
+    single_scale = np.float32(scale)
+    single_shift = np.float32(shift)
+    return _ScaledFeature(
+        certified=lambda x: np.float32(float(x) * scale + shift),
+        single=lambda x: np.float32(np.float32(x * single_scale) + single_shift),
+        scale=1 / scale,
+        shift=-shift / scale,
     )
 
 
-def _moved(threshold: float, certified: Any, single: Any, scale: float, shift: float) -> float:
-    x = np.float32(threshold * scale + shift)
-    up, down = np.float32(np.inf), np.float32(-np.inf)
-    for _ in range(1000):  # the start is a few floats off
-        if certified(x) < threshold:
-            x = np.nextafter(x, up)
-        elif certified(np.nextafter(x, down)) >= threshold:
-            x = np.nextafter(x, down)
+def _adjusted(threshold: float, feature: _ScaledFeature) -> float:
+    """The float32 feature of the least value whose certified feature reaches the threshold."""
+    x = np.float32(threshold * feature.scale + feature.shift)
+    # The start is a few floats off; a value for which 1,000 steps are not enough lies beyond float32.
+    for _ in range(1000):
+        below = np.nextafter(x, np.float32(-np.inf))
+        if feature.certified(x) < threshold:
+            x = np.nextafter(x, np.float32(np.inf))
+        elif feature.certified(below) >= threshold:
+            x = below
         else:
-            return float(single(x))
+            return float(feature.single(x))
     return threshold

@@ -2,10 +2,11 @@
 
 import os
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 from pathlib import Path
-from typing import Any
 
 from abnet.certificates.sentences import decision_sentence
 from abnet.export.c_decision import decision_code, probability_code
@@ -16,10 +17,13 @@ from abnet.export.c_single import in_single, with_single_thresholds
 from abnet.export.c_text import CPart, c_comment, c_identifiers, c_plain, c_string, with_prefix
 from abnet.export.plan import ExportPlan, export_plan, float_rounding
 from abnet.model.model import Model
-from abnet.tables.columns import BooleanColumn, Column, DateColumn, NumericColumn
+from abnet.tables.columns import BooleanColumn, Column, DateColumn, NumericColumn, TextColumn, WordsColumn
 from abnet.utils.atomic import atomic_path
 
 __all__ = ["CSource", "c_files", "c_program", "to_c"]
+
+LONGEST_NAME = 1000
+"""Characters of the name of a class or column that are kept."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +66,10 @@ def c_files(path: str | os.PathLike[str], *, example: bool = False) -> tuple[Pat
     source = Path(path)
     if source.suffix == ".h":
         raise ValueError(f"{source.name} would be overwritten by the header: name a file that ends in .c.")
-    more = (source.with_name(f"{source.stem}_example.c"),) if example else ()
-    return (source, source.with_suffix(".h"), *more)
+    header = source.with_suffix(".h")
+    if example:
+        return source, header, source.with_name(f"{source.stem}_example.c")
+    return source, header
 
 
 def to_c(
@@ -99,8 +105,8 @@ def to_c(
     Raises
     ------
     ValueError
-        For a model that cannot be exported, such as one with columns of hashed text. With `single` also if float rounds
-        the numbers of a column by more than a thousandth of their deviation.
+        For a model that cannot be exported, such as one with columns of words or of hashed text. With `single` also if
+        float rounds the numbers of a column by more than a thousandth of their deviation.
 
     Examples
     --------
@@ -113,6 +119,7 @@ def to_c(
     """
     files = c_files(path, example=example)
     source = c_program(model, prefix=prefix, path=path, single=single)
+    # Without the example there are two files for three texts.
     for file, text in zip(files, (source.text, source.header, source.example), strict=False):
         with atomic_path(file) as temporary:
             temporary.write_text(text, encoding="utf-8", newline="\n")
@@ -126,41 +133,154 @@ def c_program(
     if not re.fullmatch("[a-z][a-z0-9_]*", prefix):
         raise ValueError(f"prefix must be small letters, digits and underscores, and begin with a letter: {prefix!r}.")
     files = c_files(path, example=True)
-    plan = with_single_thresholds(export_plan(model)) if single else export_plan(model)
-    members = [] if plan.names is None else c_identifiers(plan.names)
+    plan = export_plan(model)
+    _check_columns(plan)
+    if single:
+        plan = with_single_thresholds(plan)
+    members = []
+    if plan.names is not None:
+        members = c_identifiers(plan.names)
+
+    body = _body(plan, members, single)
+    predict = _predict_functions(plan)
+    if single:
+        predict = in_single(predict)
+    heading = c_comment(_heading(plan, body, prefix, single))
+    text = "\n".join(
+        [
+            heading,
+            f'#include "{files[1].name}"',
+            *(f"#include <{name}>" for name in _includes(body)),
+            with_prefix(f"{body.code}\n{predict}", prefix),
+        ]
+    )
+    header = _header(plan, members, heading, prefix)
+    if single:
+        header = in_single(header)
+    return CSource(
+        text=text,
+        header=header,
+        example=example_program(plan, members, prefix, files, single=single),
+        flash_bytes=body.flash,
+        ram_bytes=body.ram,
+        libm=body.libm,
+        members=tuple(members),
+    )
+
+
+def _check_columns(plan: ExportPlan) -> None:
+    """Raise a ValueError for columns of words: comparing words needs Unicode's tables of case folding."""
+    names = [repr(column.name) for column in plan.columns or () if isinstance(column, WordsColumn)]
+    if names:
+        raise ValueError(
+            f"columns of words are not exported to C, and this model has {', '.join(names)}: export it to ONNX, or fit "
+            "again without them (abnet fit --drop COLUMN)."
+        )
+
+
+# The source
+
+
+def _body(plan: ExportPlan, members: list[str], single: bool) -> CPart:
+    """All constants and static functions, from the cells of a row to its answer."""
     parts = [
         feature_code(plan, members, single=single),
         network_code(plan.network, plan),
         decision_code(plan),
         probability_code(plan),
-        _texts(plan),
+        _names_of_classes_and_columns(plan),
     ]
-    body = "\n".join(part.code for part in parts)
-    flash, ram = sum(part.flash for part in parts), sum(part.ram for part in parts) + 8 * plan.n_outputs
+    body = reduce(add, parts)
+    body = replace(body, ram=body.ram + 8 * plan.n_outputs)
     if single:
-        flash -= 4 * sum(int(n) for n in re.findall(r"static const double \w+\[(\d+)\]", body))
-        whole = re.search(r"ABNET_UNITS (\d+)", body) if "int whole[" in body else None
-        kept = plan.n_features - plan.n_codes + (int(whole[1]) if whole else 0)  # numbers of 4 bytes anyway
-        ram -= (ram - 4 * kept) // 2
-        body = in_single(body)
-    libm = any(part.libm for part in parts)
-    real: Callable[[str], str] = in_single if single else str
-    heading = c_comment(_heading(plan, prefix, flash, ram, libm, _single_words(plan) if single else _DOUBLE))
-    includes = [("float.h", "_MAX"), ("math.h", "erf"), ("stdint.h", "uint_least32_t"), ("string.h", "strlen")]
-    used = [name for name, sign in includes if sign in body or (name == "math.h" and libm)]
-    text = "\n".join(
-        [
-            heading,
-            f'#include "{files[1].name}"',
-            *(f"#include <{name}>" for name in used),
-            with_prefix("\n".join([body, real(_predict(plan))]), prefix),
-        ]
+        return _in_single_precision(body, plan)
+    return body
+
+
+def _in_single_precision(body: CPart, plan: ExportPlan) -> CPart:
+    """The same code with float in place of double; each double then takes 4 bytes less."""
+    constants = re.findall(r"static const double \w+\[(\d+)\]", body.code)
+    flash = body.flash - 4 * sum(int(length) for length in constants)
+    # Features and whole-number sums take 4 bytes in either precision.
+    numbers_of_4_bytes = plan.n_features - plan.n_codes
+    if "int whole[" in body.code:
+        units = re.search(r"ABNET_UNITS (\d+)", body.code)
+        assert units is not None
+        numbers_of_4_bytes += int(units[1])
+    ram = body.ram - (body.ram - 4 * numbers_of_4_bytes) // 2
+    return CPart(in_single(body.code), flash=flash, ram=ram, libm=body.libm)
+
+
+def _includes(body: CPart) -> list[str]:
+    """Headers of the standard library that the code needs."""
+    needed = []
+    if "_MAX" in body.code:
+        needed.append("float.h")
+    if body.libm or "erf" in body.code:
+        needed.append("math.h")
+    if "strlen" in body.code:
+        needed.append("string.h")
+    return needed
+
+
+def _names_of_classes_and_columns(plan: ExportPlan) -> CPart:
+    """``abnet_label`` and ``abnet_refused``."""
+    columns = plan.names or tuple(f"column {place}" for place in range(1, plan.n_columns + 1))
+    labels = _lookup("label", plan.model.labels.names, place="code", number="ABNET_CLASSES")
+    return labels + _lookup("refused", columns, place="-1 - code", number="ABNET_COLUMNS")
+
+
+def _lookup(name: str, texts: Sequence[str], *, place: str, number: str) -> CPart:
+    """A function from a code to one of some texts; `place` and `number` are C expressions of their place and number."""
+    shortened = [text[:LONGEST_NAME] for text in texts]
+    literals = ",\n        ".join(map(c_string, shortened))
+    code = (
+        f"\nconst char *abnet_{name}(int code) {{\n"
+        f"    static const char *const texts[{number}] = {{\n        {literals}\n    }};\n"
+        f"    const int place = {place};\n"
+        f"    return place >= 0 && place < {number} ? texts[place] : NULL;\n}}"
     )
-    example = example_program(plan, members, prefix, files, single=single)
-    return CSource(text, real(_header(plan, members, heading, prefix)), example, flash, ram, libm, tuple(members))
+    # Each text ends with a zero byte and has a pointer of 4 bytes.
+    flash = sum(len(text.encode("utf-8", "surrogatepass")) + 5 for text in shortened)
+    return CPart(code, flash=flash)
 
 
-_DOUBLE = (
+def _predict_functions(plan: ExportPlan) -> str:
+    """``abnet_predict`` and ``abnet_predict_rows``, the functions that callers use."""
+    shares = plan.model.predictor.shares
+    row_type = _row_type(plan, "abnet")
+    row = "rows + i"
+    if plan.names is None:
+        row = "rows + i * ABNET_COLUMNS"
+    parameter = ""
+    argument = ""
+    if shares:
+        parameter = ", float *probabilities"
+        argument = ", probabilities == NULL ? NULL : probabilities + i * ABNET_CLASSES"
+    lines = [
+        f"\nint abnet_predict({row_type}row{parameter}) {{",
+        "    float f[ABNET_FEATURES];",
+        "    double scores[ABNET_OUTPUTS];",
+        "    const int refused = abnet_prepare(row, f);",
+        "    if (refused < 0) return refused;",
+        "    abnet_scores(f, scores);",
+    ]
+    if shares:
+        lines.append("    if (probabilities != NULL) abnet_shares(scores, probabilities);")
+    lines += [
+        "    return abnet_decide(scores);",
+        "}\n",
+        f"void abnet_predict_rows({row_type}rows, size_t n, int *codes{parameter}) {{",
+        "    size_t i;",
+        f"    for (i = 0; i < n; i++) codes[i] = abnet_predict({row}{argument});",
+        "}\n",
+    ]
+    return "\n".join(lines)
+
+
+# The comment at the top of both files
+
+_DOUBLE_PRECISION = (
     "Numbers of a row are double: give them unrounded, because the certificate counted them so. They are scaled in "
     "double and then rounded to float, as in Python. Weights are stored without rounding, as float where that holds "
     "them and as double elsewhere. Sums are in double precision: a score differs from Python's by rounding alone, and "
@@ -168,7 +288,7 @@ _DOUBLE = (
 )
 
 
-def _single_words(plan: ExportPlan) -> str:
+def _single_precision(plan: ExportPlan) -> str:
     return (
         "Everything is computed in single precision, without doubles. Numbers of a row and means of columns are "
         f"rounded to float, which moves a number by up to {float_rounding(plan):.0e} deviations of its column. Apart "
@@ -179,10 +299,18 @@ def _single_words(plan: ExportPlan) -> str:
     )
 
 
-def _heading(plan: ExportPlan, prefix: str, flash: int, ram: int, libm: bool, precision: str) -> list[str]:
+def _heading(plan: ExportPlan, body: CPart, prefix: str, single: bool) -> list[str]:
+    """Paragraphs about the model: certificate, decision, memory, precision and classes."""
     model = plan.model
-    promise = "This model has no certificate." if model.certificate is None else str(model.certificate)
-    link = "Link with the mathematical library (-lm)." if libm else "Needs no mathematical library."
+    promise = "This model has no certificate."
+    if model.certificate is not None:
+        promise = str(model.certificate)
+    link = "Needs no mathematical library."
+    if body.libm:
+        link = "Link with the mathematical library (-lm)."
+    precision = _DOUBLE_PRECISION
+    if single:
+        precision = _single_precision(plan)
     return [
         "A classifier written by abnet: C99, no allocation, no state. docs/model-format.md of abnet has the formulas.",
         "",
@@ -190,8 +318,8 @@ def _heading(plan: ExportPlan, prefix: str, flash: int, ram: int, libm: bool, pr
         "",
         decision_sentence(model.decision, model.labels.names),
         "",
-        f"Constants: {flash} bytes, and a few kB of code. Local arrays of a prediction: {ram} bytes of stack, and some "
-        f"hundred bytes for the rest. {link} Compile with -O3.",
+        f"Constants: {body.flash} bytes, and a few kB of code. Local arrays of a prediction: {body.ram} bytes of "
+        f"stack, and some hundred bytes for the rest. {link} Compile with -O3.",
         precision,
         "",
         f"Classes, by the number that {prefix}_predict returns:",
@@ -201,17 +329,18 @@ def _heading(plan: ExportPlan, prefix: str, flash: int, ram: int, libm: bool, pr
 
 # The header
 
-_KINDS = {
-    NumericColumn: ("double", "a number, NaN if missing"),
-    BooleanColumn: ("double", "1 if true, 0 if false, NaN if missing"),
-    DateColumn: ("double", "days since 1970-01-01, UTC, with a fraction for the time of the day; NaN if missing"),
-    type(None): ("double", "a number"),
-}
-
 
 def _header(plan: ExportPlan, members: list[str], heading: str, prefix: str) -> str:
-    guard, shares = f"{prefix.upper()}_H", plan.model.predictor.shares
-    one, all_of_them = (", float *probabilities",) * 2 if shares else ("", "")
+    guard = f"{prefix.upper()}_H"
+    row_type = _row_type(plan, prefix)
+    probabilities = ""
+    about_rows = "/* The same for n rows, one after the other. */"
+    if plan.model.predictor.shares:
+        probabilities = ", float *probabilities"
+        about_rows = (
+            "/* The same for n rows, one after the other; "
+            f"{prefix.upper()}_CLASSES probabilities a row, unless NULL. */"
+        )
     lines = [
         heading,
         f"#ifndef {guard}\n#define {guard}\n\n#include <stddef.h>\n",
@@ -219,97 +348,75 @@ def _header(plan: ExportPlan, members: list[str], heading: str, prefix: str) -> 
         f"#define {prefix.upper()}_CLASSES {plan.model.n_classes}",
         f"#define {prefix.upper()}_NO_ANSWER (-1 - {prefix.upper()}_COLUMNS)\n",
         '#ifdef __cplusplus\nextern "C" {\n#endif\n',
-        _record(plan, members, prefix),
-        _c_returns(plan, prefix),
-        f"int {prefix}_predict({_rows(plan, prefix)}row{one});\n",
-        "/* The same for n rows, one after the other"
-        + (f"; {prefix.upper()}_CLASSES probabilities a row, unless NULL. */" if shares else ". */"),
-        f"void {prefix}_predict_rows({_rows(plan, prefix)}rows, size_t n, int *codes{all_of_them});\n",
+        _row_definition(plan, members, prefix),
+        _predict_comment(plan, prefix),
+        f"int {prefix}_predict({row_type}row{probabilities});\n",
+        about_rows,
+        f"void {prefix}_predict_rows({row_type}rows, size_t n, int *codes{probabilities});\n",
         "/* The name of a class, in UTF-8; NULL for a number that is none. */",
         f"const char *{prefix}_label(int code);\n",
         "/* For the negative number of a refused row, the column whose cell is the reason, in UTF-8; else NULL.",
-        "   The cell is a number of an array that is not finite, or a text of words that is not UTF-8. */",
+        "   The cell is a number of an array that is not finite. */",
         f"const char *{prefix}_refused(int code);\n",
         "#ifdef __cplusplus\n}\n#endif\n\n#endif\n",
     ]
     return "\n".join(lines)
 
 
-def _c_returns(plan: ExportPlan, prefix: str) -> str:
+def _predict_comment(plan: ExportPlan, prefix: str) -> str:
     """The comment on the function that answers one row."""
-    shares, abstains = plan.model.predictor.shares, plan.model.decision.kind == "abstain"
-    lines = [
-        f"The number of the row's class. Negative if the row is refused, and {prefix}_refused says why.",
-        *[f"{prefix.upper()}_NO_ANSWER, negative too, if the model abstains."] * abstains,
-        *["Probabilities of all classes go to `probabilities`, unless it is NULL or the row is refused."] * shares,
-    ]
+    lines = [f"The number of the row's class. Negative if the row is refused, and {prefix}_refused says why."]
+    if plan.model.decision.kind == "abstain":
+        lines.append(f"{prefix.upper()}_NO_ANSWER, negative too, if the model abstains.")
+    if plan.model.predictor.shares:
+        lines.append("Probabilities of all classes go to `probabilities`, unless it is NULL or the row is refused.")
     return "/* " + "\n   ".join(lines) + " */"
 
 
-def _record(plan: ExportPlan, members: list[str], prefix: str) -> str:
-    """The type of a row."""
+def _row_type(plan: ExportPlan, prefix: str) -> str:
+    """The type of the pointer to a row."""
+    if plan.names is None:
+        return "const double *"
+    return f"const {prefix}_row *"
+
+
+def _row_definition(plan: ExportPlan, members: list[str], prefix: str) -> str:
+    """The struct of a row with a comment on each member."""
     if plan.names is None:
         return f"/* A row is {prefix.upper()}_COLUMNS numbers. */\n"
+    columns = plan.columns or (None,) * len(plan.names)
     lines = ["typedef struct {"]
-    for place, (name, member) in enumerate(zip(plan.names, members, strict=True)):
-        column = None if plan.columns is None else plan.columns[place]
-        kind, words = _KINDS.get(type(column), ("const char *", "text in UTF-8, NULL if missing"))
-        space = "" if kind.endswith("*") else " "
-        lines.append(f"    {kind}{space}{member}; /* {c_plain(name, 80)}: {words}{_unit(column)} */")
-    return "\n".join([*lines, f"}} {prefix}_row;\n"])
-
-
-def _unit(column: Column | None) -> str:
-    if not isinstance(column, NumericColumn):
-        return ""
-    unit = column.form.before or column.form.after
-    return ", in seconds" if column.form.duration else f", in {c_plain(unit, 20)}" if unit else ""
-
-
-def _rows(plan: ExportPlan, prefix: str) -> str:
-    return "const double *" if plan.names is None else f"const {prefix}_row *"
-
-
-# The functions that callers see
-
-
-def _texts(plan: ExportPlan) -> CPart:
-    """`abnet_label` and `abnet_refused`."""
-    labels = [name[:1000] for name in plan.model.labels.names]
-    columns = plan.names or tuple(f"column {place}" for place in range(1, plan.n_columns + 1))
-    return _lookup("label", labels, "code", "ABNET_CLASSES") + _lookup("refused", columns, "-1 - code", "ABNET_COLUMNS")
-
-
-def _lookup(name: str, texts: Any, place: str, number: str) -> CPart:
-    cut = [text[:1000] for text in texts]
-    listed = ",\n        ".join(map(c_string, cut))
-    code = (
-        f"\nconst char *abnet_{name}(int code) {{\n"
-        f"    static const char *const texts[{number}] = {{\n        {listed}\n    }};\n"
-        f"    const int place = {place};\n"
-        f"    return place >= 0 && place < {number} ? texts[place] : NULL;\n}}"
-    )
-    return CPart(code, sum(len(text.encode("utf-8", "surrogatepass")) + 5 for text in cut))
-
-
-def _predict(plan: ExportPlan) -> str:
-    shares, rows = plan.model.predictor.shares, _rows(plan, "abnet")
-    more = ", float *probabilities" if shares else ""
-    step = "" if plan.names is not None else " * ABNET_COLUMNS"
-    given = ", probabilities == NULL ? NULL : probabilities + i * ABNET_CLASSES" if shares else ""
-    lines = [
-        f"\nint abnet_predict({rows}row{more}) {{",
-        "    float f[ABNET_FEATURES];",
-        "    double scores[ABNET_OUTPUTS];",
-        "    const int refused = abnet_prepare(row, f);",
-        "    if (refused < 0) return refused;",
-        "    abnet_scores(f, scores);",
-        *["    if (probabilities != NULL) abnet_shares(scores, probabilities);"] * shares,
-        "    return abnet_decide(scores);",
-        "}\n",
-        f"void abnet_predict_rows({rows}rows, size_t n, int *codes{more}) {{",
-        "    size_t i;",
-        f"    for (i = 0; i < n; i++) codes[i] = abnet_predict(rows + i{step}{given});",
-        "}\n",
-    ]
+    for name, member, column in zip(plan.names, members, columns, strict=True):
+        lines.append(f"    {_member(column, member)} /* {c_plain(name, 80)}: {_cell_comment(column)} */")
+    lines.append(f"}} {prefix}_row;\n")
     return "\n".join(lines)
+
+
+def _member(column: Column | None, member: str) -> str:
+    if isinstance(column, TextColumn):
+        return f"const char *{member};"
+    return f"double {member};"
+
+
+def _cell_comment(column: Column | None) -> str:
+    """What the member of a column holds."""
+    match column:
+        case None:
+            return "a number"
+        case NumericColumn():
+            return f"a number, NaN if missing{_unit(column)}"
+        case BooleanColumn():
+            return "1 if true, 0 if false, NaN if missing"
+        case DateColumn():
+            return "days since 1970-01-01, UTC, with a fraction for the time of the day; NaN if missing"
+        case _:
+            return "text in UTF-8, NULL if missing"
+
+
+def _unit(column: NumericColumn) -> str:
+    if column.form.duration:
+        return ", in seconds"
+    unit = column.form.before or column.form.after
+    if unit:
+        return f", in {c_plain(unit, 20)}"
+    return ""

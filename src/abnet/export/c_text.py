@@ -35,8 +35,8 @@ _RESERVED = frozenset(
         """,
     )
 )
-"""Words of C and C++, and macros in small letters, which no member of a record may be called."""
-_LONGEST = 40
+"""Words of C and C++, and macros in small letters, which no member of a struct may be called."""
+_LONGEST_IDENTIFIER = 40
 _ASCII = {"≤": "<=", "≥": ">=", "–": "-", "—": "-", "δ": "delta", "×": "x", "±": "+-", "’": "'", "‘": "'", "…": "..."}
 
 
@@ -48,49 +48,74 @@ def c_identifiers(names: Sequence[str]) -> list[str]:
     >>> c_identifiers(["mean radius", "Mean-Radius", "2nd", "float", "*/ }", ""])
     ['mean_radius', 'mean_radius_2', 'x2nd', 'float_', 'x', 'x_2']
     """
-    taken: set[str] = set()
-    found = []
+    identifiers: list[str] = []
     for name in names:
-        stem = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")[:_LONGEST].rstrip("_") or "x"
-        stem = f"x{stem}" if stem[0].isdigit() or stem.startswith("abnet_") else stem
-        stem = f"{stem}_" if stem in _RESERVED else stem
-        candidate, number = stem, 1
-        while candidate in taken:
+        stem = _identifier(name)
+        candidate = stem
+        number = 1
+        while candidate in identifiers:
             number += 1
             candidate = f"{stem}_{number}"
-        taken.add(candidate)
-        found.append(candidate)
-    return found
+        identifiers.append(candidate)
+    return identifiers
+
+
+def _identifier(name: str) -> str:
+    """The C identifier most similar to a name."""
+    stem = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+    stem = stem[:_LONGEST_IDENTIFIER].rstrip("_")
+    if not stem:
+        return "x"
+    if stem[0].isdigit() or stem.startswith("abnet_"):
+        stem = f"x{stem}"
+    if stem in _RESERVED:
+        stem = f"{stem}_"
+    return stem
 
 
 def c_plain(text: str, most: int | None = None) -> str:
     """Text in printable ASCII that can neither end a comment nor begin one, nor continue a line.
+
+    With `most`, in one line of at most so many characters.
 
     Examples
     --------
     >>> c_plain("a */ b ??/ ≤ é")
     'a * / b ? ?/ <= \\\\xe9'
     """
-    folded = " ".join(text.split()) if most is not None else text
-    ascii_only = "".join(_ASCII.get(c, c) if ord(c) > 126 else (c if ord(c) > 31 else " ") for c in folded)
-    written = ascii_only.encode("ascii", "backslashreplace").decode().replace("\x7f", " ")
+    if most is not None:
+        text = " ".join(text.split())
+    plain = "".join(map(_plain_character, text))
     for pair in ("*/", "/*", "??"):
-        while pair in written:
-            written = written.replace(pair, f"{pair[0]} {pair[1]}")
-    written = written if most is None or len(written) <= most else written[: most - 3] + "..."
-    return written + "." if written.endswith("\\") else written
+        while pair in plain:
+            plain = plain.replace(pair, f"{pair[0]} {pair[1]}")
+    if most is not None and len(plain) > most:
+        plain = plain[: most - 3] + "..."
+    if plain.endswith("\\"):
+        # A backslash at the end of a line would continue it.
+        plain += "."
+    return plain
+
+
+def _plain_character(character: str) -> str:
+    """A character in printable ASCII; others than those of `_ASCII` as escapes."""
+    if character < " " or character == "\x7f":
+        return " "
+    return _ASCII.get(character, character).encode("ascii", "backslashreplace").decode()
 
 
 def c_comment(paragraphs: Iterable[str], width: int = 114) -> str:
-    """A block comment of paragraphs; lines that are set in (with blanks) are kept as they are."""
+    """A block comment of paragraphs; long lines are wrapped and keep their indentation."""
     lines: list[str] = []
     for paragraph in paragraphs:
         for line in paragraph.split("\n"):
             plain = c_plain(line)
+            if len(plain) <= width:
+                lines.append(plain)
+                continue
             indent = " " * (len(plain) - len(plain.lstrip()))
-            wrapped = textwrap.wrap(plain, width, subsequent_indent=indent, break_on_hyphens=False)
-            lines += [plain] if len(plain) <= width else wrapped
-    # Wrapping may bring a star to the end of a line and a stroke to the start of the next: the " * " keeps them apart.
+            lines += textwrap.wrap(plain, width, subsequent_indent=indent, break_on_hyphens=False)
+    # Wrapping may end a line with "*" and begin the next with "/": the " * " before each line keeps them apart.
     return "\n".join(["/*", *(f" * {line}".rstrip() for line in lines), " */"])
 
 
@@ -103,8 +128,13 @@ def c_string(text: str) -> str:
     "say \\042hi\\042 \\077\\077\\057"
     """
     safe = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 -.,"
-    content = text.encode("utf-8", "surrogatepass")
-    return '"' + "".join(chr(byte) if byte in safe else f"\\{byte:03o}" for byte in content) + '"'
+    characters = []
+    for byte in text.encode("utf-8", "surrogatepass"):
+        if byte in safe:
+            characters.append(chr(byte))
+        else:
+            characters.append(f"\\{byte:03o}")
+    return '"' + "".join(characters) + '"'
 
 
 def c_number(value: float, *, single: bool) -> str:
@@ -118,16 +148,18 @@ def c_number(value: float, *, single: bool) -> str:
     if not single:
         return repr(float(value))
     text = f"{np.float32(value):.9g}"
-    return f"{text}f" if "." in text or "e" in text else f"{text}.0f"
+    if "." in text or "e" in text:
+        return f"{text}f"
+    return f"{text}.0f"
 
 
 def c_array(kind: str, name: str, values: NDArray[np.generic] | Sequence[float]) -> str:
     """A constant array of numbers of a C type, filled row by row."""
     flat = np.asarray(values).ravel().tolist()
-    if kind == "float":
-        items = [c_number(value, single=True) for value in flat]
+    if kind in ("float", "double"):
+        items = [c_number(value, single=kind == "float") for value in flat]
     else:
-        items = [repr(float(value)) if kind == "double" else str(int(value)) for value in flat]
+        items = [str(int(value)) for value in flat]
     lines = (f"    {', '.join(items[start : start + 8])}" for start in range(0, len(items), 8))
     body = ",\n".join(lines)
     return f"static const {kind} {name}[{len(items)}] = {{\n{body}\n}};"
@@ -143,12 +175,25 @@ def c_reals(name: str, values: NDArray[np.float64]) -> "CPart":
     """
     with np.errstate(over="ignore"):
         exact = bool((values.astype(np.float32) == values).all())
-    return CPart(c_array("float" if exact else "double", name, values), values.size * (4 if exact else 8))
+    if exact:
+        return CPart(c_array("float", name, values), flash=4 * values.size)
+    return CPart(c_array("double", name, values), flash=8 * values.size)
 
 
 @dataclass(frozen=True)
 class CPart:
-    """A piece of C, the bytes of its constants and of its arrays on the stack, and whether it needs libm."""
+    """A piece of C and what it needs; parts are joined with ``+``.
+
+    Attributes
+    ----------
+    code : str
+    flash : int
+        Bytes of its constants.
+    ram : int
+        Bytes of its arrays on the stack.
+    libm : bool
+        Whether it must be linked with the mathematical library.
+    """
 
     code: str
     flash: int = 0
@@ -156,8 +201,12 @@ class CPart:
     libm: bool = False
 
     def __add__(self, other: "CPart") -> "CPart":
-        code = f"{self.code}\n{other.code}"
-        return CPart(code, self.flash + other.flash, self.ram + other.ram, self.libm or other.libm)
+        return CPart(
+            code=f"{self.code}\n{other.code}",
+            flash=self.flash + other.flash,
+            ram=self.ram + other.ram,
+            libm=self.libm or other.libm,
+        )
 
 
 def with_prefix(code: str, prefix: str) -> str:

@@ -46,9 +46,13 @@ class ExportedModel:
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return {
-            "to": self.to, "output": self.output, "files": list(self.files), "bytes": self.size,
-            "replaced": self.replaced, **self.facts,
-        }  # fmt: skip
+            "to": self.to,
+            "output": self.output,
+            "files": list(self.files),
+            "bytes": self.size,
+            "replaced": self.replaced,
+            **self.facts,
+        }
 
 
 def export_files(output: str | os.PathLike[str], to: str, *, example: bool = False) -> tuple[Path, ...]:
@@ -61,7 +65,9 @@ def export_files(output: str | os.PathLike[str], to: str, *, example: bool = Fal
     """
     if to not in SUFFIXES:
         raise ParameterError("{} must be 'c' or 'onnx'; got {!r}.", Parameter("to"), to)
-    return c_files(output, example=example) if to == "c" else (Path(output),)
+    if to == "c":
+        return c_files(output, example=example)
+    return (Path(output),)
 
 
 def export_model(
@@ -89,17 +95,29 @@ def export_model(
         C only: compute in float, for processors without doubles.
     """
     files = export_files(output, to, example=example)
-    loaded, replaced = as_model(model), files[0].exists()
+    loaded = as_model(model)
+    replaced = files[0].exists()
+    facts: dict[str, Any]
     if to == "c":
         source = to_c(loaded, output, prefix=prefix, example=example, single=single)
-        facts: dict[str, Any] = {
-            "flash_bytes": source.flash_bytes, "ram_bytes": source.ram_bytes, "libm": source.libm,
+        facts = {
+            "flash_bytes": source.flash_bytes,
+            "ram_bytes": source.ram_bytes,
+            "libm": source.libm,
             "columns": list(source.members),
-        }  # fmt: skip
+        }
     else:
         from abnet.export.onnx_model import to_onnx
 
         graph = to_onnx(loaded, output).graph
-        facts = {"inputs": [given.name for given in graph.input], "outputs": [made.name for made in graph.output]}
-    size = files[0].stat().st_size
-    return ExportedModel(to, tuple(map(str, files)), size, replaced, facts)
+        facts = {
+            "inputs": [tensor.name for tensor in graph.input],
+            "outputs": [tensor.name for tensor in graph.output],
+        }
+    return ExportedModel(
+        to=to,
+        files=tuple(map(str, files)),
+        size=files[0].stat().st_size,
+        replaced=replaced,
+        facts=facts,
+    )

@@ -1,5 +1,4 @@
-"""Export a model to JavaScript for web pages: plain values of its preparation and network, and the code that uses
-them."""
+"""Export a model to JavaScript for web pages: its preparation and network as JSON, and the code that reads them."""
 
 import base64
 import json
@@ -15,9 +14,9 @@ from abnet.export.plan import output_codes
 from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
 from abnet.model.predictors.layers import Layers
-from abnet.model.predictors.moments import Moments
+from abnet.model.predictors.moments import MomentsPredictor
 from abnet.model.predictors.paths import Paths
-from abnet.model.predictors.pbgnet import PBGNet
+from abnet.model.predictors.pbgnet import PBGNetPredictor
 from abnet.model.predictors.predictor import Predictor
 from abnet.tables.cells import BLANK
 from abnet.tables.columns import HashedColumn, WordsColumn
@@ -46,8 +45,9 @@ def js_program(model: Model) -> str:
     >>> js_program(net).splitlines()[-2][:40]
     'const abnet_model = abnet.predictor({"bl'
     """
-    made = f"const abnet_model = abnet.predictor({script_json(js_record(model))});\n"
-    return f'{js_library()}\n{made}if (typeof module !== "undefined") module.exports = abnet_model;\n'
+    record = script_json(js_record(model))
+    statement = f"const abnet_model = abnet.predictor({record});\n"
+    return f'{js_library()}\n{statement}if (typeof module !== "undefined") module.exports = abnet_model;\n'
 
 
 @cache
@@ -78,17 +78,22 @@ def js_record(model: Model) -> dict[str, Any]:
     >>> record["network"]["type"], record["columns"][1]["name"], record["classes"]
     ('table', 'column 2', ['-1', '1'])
     """
-    words = any(isinstance(column, WordsColumn | HashedColumn) for column in model.preparation.columns)
+    calibration = None
+    if model.calibration is not None:
+        calibration = model.calibration.to_dict()
+    folds = {}
+    if any(isinstance(column, WordsColumn | HashedColumn) for column in model.preparation.columns):
+        folds = _folds()
     return {
         "network": _sized(_network(model.predictor)),
         "preparation": _plain(preparation_to_dict(model.preparation)),
         "columns": _columns(model),
         "classes": list(model.labels.names),
         "shares": model.predictor.shares,
-        "calibration": None if model.calibration is None else model.calibration.to_dict(),
+        "calibration": calibration,
         "decision": msgspec.to_builtins(model.decision),
         "blank": sorted(BLANK),
-        "folds": _folds() if words else {},
+        "folds": folds,
     }
 
 
@@ -106,11 +111,18 @@ def _columns(model: Model) -> list[dict[str, Any]]:
 
 
 def _plain(record: Any) -> Any:
-    """A stored preparation without what is for people, and with whole numbers that a float does not hold as text."""
-    if isinstance(record, dict):
-        kept = {key: _plain(value) for key, value in record.items() if key not in ("notes",)}
-        return kept | ({"offset": str(record["offset"])} if "offset" in record else {})
-    return [_plain(value) for value in record] if isinstance(record, list) else record
+    """A stored preparation without its notes, which are for people, and with offsets as text.
+
+    An offset is a whole number that the numbers of JavaScript do not hold.
+    """
+    if isinstance(record, list):
+        return [_plain(value) for value in record]
+    if not isinstance(record, dict):
+        return record
+    plain = {key: _plain(value) for key, value in record.items() if key != "notes"}
+    if "offset" in record:
+        plain["offset"] = str(record["offset"])
+    return plain
 
 
 @cache
@@ -132,12 +144,14 @@ def _network(predictor: Predictor) -> dict[str, Any]:
 
 @_network.register
 def _(predictor: Compact) -> dict[str, Any]:
-    H = predictor.H if predictor.H.ndim == 3 else predictor.H[:, :, None]
+    H = predictor.H
+    if H.ndim == 2:
+        H = H[:, :, None]
     return {"type": "table", "first": _layer(predictor.W, predictor.b), "H": H}
 
 
 @_network.register
-def _(predictor: PBGNet) -> dict[str, Any]:
+def _(predictor: PBGNetPredictor) -> dict[str, Any]:
     if predictor.thresholds:
         raise ValueError("a PBGNet of drawn thresholds cannot be written for web pages; an exact one can be.")
     first = _layer(predictor.weights[0], predictor.biases[0])
@@ -159,7 +173,7 @@ def _(predictor: Paths) -> dict[str, Any]:
 
 
 @_network.register
-def _(predictor: Moments) -> dict[str, Any]:
+def _(predictor: MomentsPredictor) -> dict[str, Any]:
     if predictor.words is None and predictor.n_classes > 2:
         raise ValueError(
             "an EBP network of several classes cannot be written for web pages; one of two classes can be."
@@ -171,7 +185,9 @@ def _(predictor: Moments) -> dict[str, Any]:
 def _decode(words: NDArray[np.int8] | None) -> list[int] | None:
     """The class of each corner of the outputs; None for two classes, whose one output is a sign."""
     codes = output_codes(words)
-    return None if codes is None else codes.tolist()
+    if codes is None:
+        return None
+    return codes.tolist()
 
 
 def _layers(weights: Any, biases: Any) -> dict[str, Any]:
@@ -197,11 +213,15 @@ def _packed(value: Any) -> Any:
         return {name: _packed(part) for name, part in value.items()}
     if isinstance(value, list):
         return [_packed(part) for part in value]
-    return _array(value) if isinstance(value, np.ndarray) else value
+    if isinstance(value, np.ndarray):
+        return _array(value)
+    return value
 
 
 def _array(array: NDArray[Any]) -> dict[str, Any]:
+    dtype = "f8"
     with np.errstate(over="ignore"):
-        dtype = "f4" if (array.astype(np.float32) == array).all() else "f8"
+        if (array.astype(np.float32) == array).all():
+            dtype = "f4"
     data = np.ascontiguousarray(array, f"<{dtype}")
     return {"dtype": dtype, "shape": list(array.shape), "data": base64.b64encode(data.tobytes()).decode("ascii")}

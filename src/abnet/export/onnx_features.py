@@ -40,10 +40,15 @@ def onnx_features(graph: OnnxGraph, plan: ExportPlan, inputs: list[str]) -> tupl
         A tensor (N, 1) for each column, or one matrix of all columns of an array; numbers are float64.
     """
     if plan.columns is not None:
-        features, taken = _table(graph, plan, inputs)
+        features = _table(graph, plan.columns, inputs)
+        # A cell of a table that cannot be read counts as missing, so every row is taken.
+        taken = _all(graph, graph.constant([[True]], np.bool_))
     else:
-        raw = graph.node("Concat", *inputs, axis=1) if len(inputs) > 1 else inputs[0]
-        features, taken = _scaled(plan.scaling, graph, raw), _below(graph, raw, np.finfo(np.float64).max)
+        raw = inputs[0]
+        if len(inputs) > 1:
+            raw = graph.node("Concat", *inputs, axis=1)
+        features = _scaled(plan.scaling, graph, raw)
+        taken = _below(graph, raw, np.finfo(np.float64).max)
     rounded = graph.cast(graph.cast(features, "FLOAT"), "DOUBLE")
     if plan.n_codes:
         signs = _signs(graph, rounded, plan.coded)
@@ -84,8 +89,12 @@ def _(scaling: StandardMap, graph: OnnxGraph, raw: str) -> str:
 
 @_scaled.register
 def _(scaling: MinMaxMap, graph: OnnxGraph, raw: str) -> str:
-    x = graph.node("Add", graph.node("Mul", raw, graph.constant(scaling.scale)), graph.constant(scaling.shift))
-    return x if scaling.limits is None else graph.node("Clip", x, *map(graph.constant, scaling.limits))
+    product = graph.node("Mul", raw, graph.constant(scaling.scale))
+    shifted = graph.node("Add", product, graph.constant(scaling.shift))
+    if scaling.limits is None:
+        return shifted
+    low, high = scaling.limits
+    return graph.node("Clip", shifted, graph.constant(low), graph.constant(high))
 
 
 @_scaled.register
@@ -95,11 +104,12 @@ def _(scaling: ThermometerMap, graph: OnnxGraph, raw: str) -> str:
 
 
 # Tables
-def _table(graph: OnnxGraph, plan: ExportPlan, inputs: list[str]) -> tuple[str, str]:
-    """Features column after column, and that every row is taken: a cell that cannot be read counts as missing."""
-    assert plan.columns is not None
-    blocks = [_column(column, graph, x) for column, x in zip(plan.columns, inputs, strict=True) if column.features]
-    return _joined(graph, blocks), _all(graph, graph.constant([[True]], np.bool_))
+
+
+def _table(graph: OnnxGraph, columns: tuple[Column, ...], inputs: list[str]) -> str:
+    """Features column after column."""
+    blocks = [_column(column, graph, x) for column, x in zip(columns, inputs, strict=True) if column.features]
+    return _joined(graph, blocks)
 
 
 def _joined(graph: OnnxGraph, parts: list[str]) -> str:
@@ -114,26 +124,32 @@ def _column(column: Column, graph: OnnxGraph, x: str) -> str:
 
 @_column.register
 def _(column: NumericColumn | DateColumn, graph: OnnxGraph, x: str) -> str:
-    size = graph.node("LessOrEqual", graph.node("Abs", x), graph.constant(LARGEST))
-    gap, parts = graph.node("Not", size), []  # NaN is below no number
+    # No comparison with NaN is true, so NaN is missing, too.
+    present = graph.node("LessOrEqual", graph.node("Abs", x), graph.constant(LARGEST))
+    missing = graph.node("Not", present)
+    parts = []
     if column.scale is not None:
-        filled = graph.node("Where", gap, graph.constant(column.fill), x)
+        filled = graph.node("Where", missing, graph.constant(column.fill), x)
         centred = graph.node("Sub", filled, graph.constant(column.mean))
         scaled = graph.node("Div", centred, graph.constant(column.scale))
         parts.append(graph.node("Clip", scaled, graph.constant(-CLIP), graph.constant(CLIP)))
     if isinstance(column, DateColumn) and column.season:
-        turn = graph.node("Mul", graph.constant(2 * np.pi), graph.node("Div", x, graph.constant(YEAR)))
-        parts += [graph.node("Where", gap, graph.constant(0.0), graph.node(op, turn)) for op in ("Sin", "Cos")]
-    parts += [graph.choose(gap, 1.0, 0.0)] * column.indicator
+        angle = graph.node("Mul", graph.constant(2 * np.pi), graph.node("Div", x, graph.constant(YEAR)))
+        parts.append(graph.node("Where", missing, graph.constant(0.0), graph.node("Sin", angle)))
+        parts.append(graph.node("Where", missing, graph.constant(0.0), graph.node("Cos", angle)))
+    if column.indicator:
+        parts.append(graph.choose(missing, 1.0, 0.0))
     return _joined(graph, parts)
 
 
 @_column.register
 def _(column: BooleanColumn, graph: OnnxGraph, x: str) -> str:
-    one, zero = (graph.node("Equal", x, graph.constant(value)) for value in (1.0, 0.0))
-    signs = graph.node("Where", one, graph.constant(1.0), graph.choose(zero, -1.0, 0.0))
-    gap = [graph.choose(graph.node("Equal", signs, graph.constant(0.0)), 1.0, 0.0)] * column.indicator
-    return _joined(graph, [signs, *gap])
+    true = graph.node("Equal", x, graph.constant(1.0))
+    false = graph.node("Equal", x, graph.constant(0.0))
+    parts = [graph.node("Where", true, graph.constant(1.0), graph.choose(false, -1.0, 0.0))]
+    if column.indicator:
+        parts.append(graph.choose(graph.node("Equal", parts[0], graph.constant(0.0)), 1.0, 0.0))
+    return _joined(graph, parts)
 
 
 _MARKS = sorted({"".join(letters) for mark in BLANK for letters in product(*({c.lower(), c.upper()} for c in mark))})
@@ -149,16 +165,21 @@ def _coded(graph: OnnxGraph, x: str, texts: list[str], codes: list[int], default
 
 @_column.register
 def _(column: TextColumn, graph: OnnxGraph, x: str) -> str:
-    """A row of a table for every category, one for what is missing, one for what is new."""
-    n, width = len(column.categories), len(column.features)
-    other = n if column.rare != () else None
-    gap = width - 1 if column.missing else other
+    """Rows of a table of features: one for each category, then one for missing cells and one for new categories."""
+    n = len(column.categories)
+    width = len(column.features)
+    new_place = None
+    if column.rare != ():
+        new_place = n
+    missing_place = new_place
+    if column.missing:
+        missing_place = width - 1
     lookup = np.zeros((n + 2, width))
-    for row, place in enumerate([*range(n), gap, other]):
+    for row, place in enumerate([*range(n), missing_place, new_place]):
         if place is not None:
             lookup[row, place] = 1
-    known = {category: place for place, category in enumerate(column.categories)} | dict.fromkeys(_MARKS, n)
-    code = _coded(graph, x, list(known), list(known.values()), n + 1)
+    codes = {category: place for place, category in enumerate(column.categories)} | dict.fromkeys(_MARKS, n)
+    code = _coded(graph, x, list(codes), list(codes.values()), n + 1)
     return graph.reshape(graph.node("Gather", graph.constant(lookup), code, axis=0), -1, width)
 
 
@@ -168,34 +189,41 @@ def _(column: WordsColumn, graph: OnnxGraph, x: str) -> str:
     graph.opset = 20
     blank = graph.cast(_coded(graph, x, _MARKS, [1] * len(_MARKS), 0), "BOOL")
     present = graph.node("Not", blank)
-    found = []
+    parts = []
     for word in column.words:
         pattern = f"(?s)(?:.*[^{_LETTER}])?{_any_case(word)}(?:[^{_LETTER}].*)?"
         has = graph.node("And", present, graph.node("RegexFullMatch", x, pattern=pattern))
-        found.append(graph.cast(has, "DOUBLE"))
-    return graph.node("Concat", *found, *[graph.cast(blank, "DOUBLE")] * column.missing, axis=1)
+        parts.append(graph.cast(has, "DOUBLE"))
+    if column.missing:
+        parts.append(graph.cast(blank, "DOUBLE"))
+    return _joined(graph, parts)
 
 
 @cache
 def _folded() -> dict[str, str]:
     """For one, two or three small letters, the characters that Python's ``casefold`` makes them of: ß for ss."""
-    found: dict[str, str] = {}
+    sources: dict[str, str] = {}
     for character in map(chr, range(sys.maxunicode + 1)):
         folded = character.casefold()
         if folded != character:
-            found[folded] = found.get(folded, "") + character
-    return found
+            sources[folded] = sources.get(folded, "") + character
+    return sources
 
 
 def _any_case(word: str) -> str:
     """A pattern for what ``casefold`` makes this word of."""
     if not word:
         return ""
-    ways = [f"[{_class(word[0])}{_class(_folded().get(word[0], ''))}]{_any_case(word[1:])}"]
+    sources = word[0] + _folded().get(word[0], "")
+    ways = [f"[{_class(sources)}]{_any_case(word[1:])}"]
     for length in (2, 3):
-        others = _folded().get(word[:length], "") if len(word) >= length else ""
-        ways += [f"[{_class(others)}]{_any_case(word[length:])}"] if others else []
-    return ways[0] if len(ways) == 1 else f"(?:{'|'.join(ways)})"
+        # A slice beyond the end is shorter, and was looked up before.
+        sources = _folded().get(word[:length], "")
+        if len(word) >= length and sources:
+            ways.append(f"[{_class(sources)}]{_any_case(word[length:])}")
+    if len(ways) == 1:
+        return ways[0]
+    return f"(?:{'|'.join(ways)})"
 
 
 def _class(characters: str) -> str:

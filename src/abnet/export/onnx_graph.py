@@ -52,7 +52,8 @@ class OnnxGraph:
 
     def fresh(self, stem: str) -> str:
         """A name that no tensor has yet."""
-        name, number = stem, 0
+        name = stem
+        number = 0
         while name in self._taken:
             number += 1
             name = f"{stem}_{number}"
@@ -75,7 +76,9 @@ class OnnxGraph:
         """A constant in float64, kept in the file as float32 where that loses nothing."""
         with np.errstate(over="ignore"):
             exact = bool((values.astype(np.float32) == values).all())
-        return self.cast(self.constant(values, np.float32), "DOUBLE") if exact else self.constant(values)
+        if exact:
+            return self.cast(self.constant(values, np.float32), "DOUBLE")
+        return self.constant(values)
 
     def node(self, op: str, *inputs: str, out: str | None = None, domain: str = "", **attributes: Any) -> str:
         """One node with one result."""
@@ -115,13 +118,16 @@ class OnnxGraph:
     def corners(self, m: str, places: range) -> str:
         """Probabilities (M, N, 2^d) of the corners of the cube, for means (M, N, width) at some places."""
         half = self.node("Mul", m, self.constant(0.5))
-        out = ""
+        probabilities = ""
         for place in reversed(places):
-            one = self.node("Gather", half, self.constant([place], np.int64), axis=2)
-            low, high = (self.node(op, self.constant(0.5), one) for op in ("Sub", "Add"))
-            parts = [self.node("Mul", side, out) for side in (low, high)] if out else [low, high]
-            out = self.node("Concat", *parts, axis=2)
-        return out
+            mean = self.node("Gather", half, self.constant([place], np.int64), axis=2)
+            low = self.node("Sub", self.constant(0.5), mean)
+            high = self.node("Add", self.constant(0.5), mean)
+            if probabilities:
+                low = self.node("Mul", low, probabilities)
+                high = self.node("Mul", high, probabilities)
+            probabilities = self.node("Concat", low, high, axis=2)
+        return probabilities
 
     def reshape(self, x: str, *shape: int) -> str:
         """The tensor in another shape; 0 keeps a length, -1 is what is left."""
@@ -131,5 +137,7 @@ class OnnxGraph:
         """The label of every code, and behind them what stands for no answer; labels of mixed types as text."""
         kinds: dict[str, Any] = {"b": np.int64, "i": np.int64, "u": np.int64, "f": np.float64}
         dtype = kinds.get(classes.dtype.kind, object)
-        values = [str(label) for label in classes.tolist()] if dtype is object else classes.tolist()
+        values = classes.tolist()
+        if dtype is object:
+            values = [str(label) for label in values]
         return self.node("Gather", self.constant([*values, NO_ANSWER[dtype]], dtype), codes, axis=0)

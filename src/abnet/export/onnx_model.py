@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from abnet import __version__
+from abnet.certificates.decision import Decision
 from abnet.certificates.sentences import decision_sentence
 from abnet.export.onnx_features import onnx_features
 from abnet.export.onnx_graph import DOMAINS, OnnxGraph, import_onnx
@@ -17,7 +18,7 @@ from abnet.model.model import Model
 from abnet.tables.columns import BooleanColumn, DateColumn, TextColumn, WordsColumn
 from abnet.utils.atomic import atomic_path
 
-__all__ = ["add_predictor", "onnx_program", "to_onnx"]
+__all__ = ["onnx_program", "to_onnx"]
 
 IR_VERSIONS = {18: 8, 20: 9}
 """Version of the file format that belongs to each version of the operators: the oldest that will do."""
@@ -61,60 +62,70 @@ def to_onnx(model: Model, path: str | os.PathLike[str]) -> Any:
 
 def onnx_program(model: Model) -> Any:
     """The ONNX model of a model, as `to_onnx` writes it."""
-    onnx, plan = import_onnx(), export_plan(model)
-    names = ["X"] if plan.names is None else _input_names(plan.names)
+    onnx = import_onnx()
+    plan = export_plan(model)
+    names = ["X"]
+    if plan.names is not None:
+        names = _input_names(plan.names)
     graph = OnnxGraph([*names, ""])
     outputs = {name: graph.fresh(name) for name in ("label", "probabilities", "valid", "answered")}
-    for name, made in zip(outputs, add_predictor(graph, plan, names), strict=True):
-        if made:
-            graph.node("Identity", made, out=outputs[name])
-    model = onnx.helper.make_model(
-        onnx.helper.make_graph(
-            graph.nodes, "abnet", _inputs(plan, names), _outputs(plan, outputs), graph.constants,
-            doc_string=str(model.certificate_ or "no certificate"),
-        ),
+    for name, tensor in _answers(graph, plan, names).items():
+        graph.node("Identity", tensor, out=outputs[name])
+    graph_proto = onnx.helper.make_graph(
+        nodes=graph.nodes,
+        name="abnet",
+        inputs=_inputs(plan, names),
+        outputs=_outputs(plan, outputs),
+        initializer=graph.constants,
+        doc_string=str(model.certificate_ or "no certificate"),
+    )
+    opsets = [onnx.helper.make_opsetid("", graph.opset)]
+    opsets += [onnx.helper.make_opsetid(domain, DOMAINS[domain]) for domain in sorted(graph.domains)]
+    program = onnx.helper.make_model(
+        graph_proto,
         producer_name="abnet",
         producer_version=__version__,
         ir_version=IR_VERSIONS[graph.opset],
-        opset_imports=[
-            onnx.helper.make_opsetid("", graph.opset),
-            *(onnx.helper.make_opsetid(domain, DOMAINS[domain]) for domain in sorted(graph.domains)),
-        ],
-    )  # fmt: skip
-    onnx.helper.set_model_props(model, _properties(plan, names))
-    onnx.checker.check_model(model)
-    return model
+        opset_imports=opsets,
+    )
+    onnx.helper.set_model_props(program, _properties(plan, names))
+    onnx.checker.check_model(program)
+    return program
 
 
-def add_predictor(graph: OnnxGraph, plan: ExportPlan, inputs: list[str]) -> tuple[str, ...]:
-    """Put a model into a graph: tensors of label, probabilities (empty if it has none), valid and answered.
+def _answers(graph: OnnxGraph, plan: ExportPlan, inputs: list[str]) -> dict[str, str]:
+    """The tensor of each output: label, probabilities if the model has any, valid and answered.
 
     `inputs` are those of `onnx_features`.
     """
     features, valid = onnx_features(graph, plan, inputs)
     scores = _scores(plan.network, graph, plan, features)
-    label, answered = _label(graph, plan, scores, valid)
-    shares = ""
+    codes, answered = _decided(graph, plan, scores, valid)
+    answers = {"label": graph.labels(codes, plan.model.classes_)}
     if plan.model.predictor.shares:
-        found = graph.cast(_probabilities(graph, plan, scores), "FLOAT")
-        nothing = graph.constant(np.nan, np.float32)
-        shares = graph.node("Where", graph.reshape(valid, -1, 1), found, nothing)
-    return label, shares, valid, answered
+        probabilities = graph.cast(_probabilities(graph, plan, scores), "FLOAT")
+        rejected = graph.constant(np.nan, np.float32)
+        answers["probabilities"] = graph.node("Where", graph.reshape(valid, -1, 1), probabilities, rejected)
+    answers["valid"] = valid
+    answers["answered"] = answered
+    return answers
 
 
 def _input_names(names: tuple[str, ...]) -> list[str]:
-    """Names of the inputs: those of the columns, but that none is empty and none comes twice."""
-    found: list[str] = []
+    """Names of the inputs: those of the columns, made unique and not empty."""
+    unique: list[str] = []
     for name in names:
-        candidate, number = name or "unnamed", 1
-        while candidate in found:
+        stem = name or "unnamed"
+        candidate = stem
+        number = 1
+        while candidate in unique:
             number += 1
-            candidate = f"{name or 'unnamed'}_{number}"
-        found.append(candidate)
-    return found
+            candidate = f"{stem}_{number}"
+        unique.append(candidate)
+    return unique
 
 
-_WORDS: dict[type, str] = {
+_DESCRIPTIONS: dict[type, str] = {
     BooleanColumn: "1 if true, 0 if false, NaN if missing",
     DateColumn: "days since 1970-01-01, UTC, with a fraction for the time of the day; NaN if missing",
     TextColumn: "text without blanks around it, empty if missing",
@@ -124,37 +135,43 @@ _WORDS: dict[type, str] = {
 
 def _inputs(plan: ExportPlan, names: list[str]) -> list[Any]:
     onnx = import_onnx()
-    kinds, describe = onnx.TensorProto, onnx.helper.make_tensor_value_info
+    describe = onnx.helper.make_tensor_value_info
     if plan.names is None:
-        return [describe("X", kinds.DOUBLE, ["N", plan.n_columns])]
+        return [describe("X", onnx.TensorProto.DOUBLE, ["N", plan.n_columns])]
     columns = plan.columns or (None,) * len(names)
-    textual = [isinstance(column, TextColumn | WordsColumn) for column in columns]
-    return [
-        describe(name, kinds.STRING if text else kinds.DOUBLE, ["N", 1], _WORDS.get(type(column), "a number"))
-        for name, text, column in zip(names, textual, columns, strict=True)
-    ]
+    inputs = []
+    for name, column in zip(names, columns, strict=True):
+        element = onnx.TensorProto.DOUBLE
+        if isinstance(column, TextColumn | WordsColumn):
+            element = onnx.TensorProto.STRING
+        inputs.append(describe(name, element, ["N", 1], _DESCRIPTIONS.get(type(column), "a number")))
+    return inputs
 
 
 def _outputs(plan: ExportPlan, names: dict[str, str]) -> list[Any]:
     onnx = import_onnx()
-    kinds, describe = onnx.TensorProto, onnx.helper.make_tensor_value_info
-    kind = {"b": kinds.INT64, "i": kinds.INT64, "u": kinds.INT64, "f": kinds.DOUBLE}
-    label = kind.get(plan.model.classes_.dtype.kind, kinds.STRING)
-    shares = [describe(names["probabilities"], kinds.FLOAT, ["N", plan.model.n_classes])] * plan.model.predictor.shares
-    truths = [describe(names[name], kinds.BOOL, ["N"]) for name in ("valid", "answered")]
-    return [describe(names["label"], label, ["N"]), *shares, *truths]
+    elements = onnx.TensorProto
+    describe = onnx.helper.make_tensor_value_info
+    label_elements = {"b": elements.INT64, "i": elements.INT64, "u": elements.INT64, "f": elements.DOUBLE}
+    label = label_elements.get(plan.model.classes_.dtype.kind, elements.STRING)
+    outputs = [describe(names["label"], label, ["N"])]
+    if plan.model.predictor.shares:
+        outputs.append(describe(names["probabilities"], elements.FLOAT, ["N", plan.model.n_classes]))
+    outputs.append(describe(names["valid"], elements.BOOL, ["N"]))
+    outputs.append(describe(names["answered"], elements.BOOL, ["N"]))
+    return outputs
 
 
 def _properties(plan: ExportPlan, names: list[str]) -> dict[str, str]:
-    """What a reader of the model may want to know, as texts."""
+    """Certificate, decision, classes and the column of each input, as texts."""
     model = plan.model
-    given = names if plan.names is None else list(plan.names)
+    columns = plan.names or names
     return {
         "certificate": str(model.certificate or "no certificate"),
         "decision": json.dumps(msgspec.to_builtins(model.decision)),
         "decision_in_words": decision_sentence(model.decision, model.labels.names),
         "classes": json.dumps(list(model.labels.names)),
-        "inputs": json.dumps(dict(zip(names, given, strict=True))),
+        "inputs": json.dumps(dict(zip(names, columns, strict=True))),
     }
 
 
@@ -175,7 +192,8 @@ def _sums(graph: OnnxGraph, W: Any, b: Any, x: str) -> str:
 def _(network: VoteTable, graph: OnnxGraph, plan: ExportPlan, x: str) -> str:
     """``mean_m Σ_s H_m[s] P_m(x)[s]``, for each member by one product with half of the cube."""
     members, width, n = network.W.shape
-    outputs, first = network.H.shape[2], width // 2
+    outputs = network.H.shape[2]
+    first = width // 2
     z = _sums(graph, network.W.reshape(-1, n), network.b.reshape(-1), x)
     norm = graph.node("ReduceSum", graph.node("Mul", x, x), graph.constant([1], np.int64), keepdims=1)
     root = graph.node("Sqrt", graph.affine(norm, 2.0, 2.0))
@@ -209,7 +227,9 @@ def _(network: FixedPaths, graph: OnnxGraph, plan: ExportPlan, x: str) -> str:
             z = graph.node("Mul", _sums(graph, W[m], b[m], signs), graph.constant((W.shape[2] + 1) ** -0.5))
         means = graph.erf(graph.node("Mul", z, graph.constant(0.5**0.5)))
         outputs = _decoded(graph, plan, network, means)
-        total = graph.node("Add", total, outputs) if total else outputs
+        if total:
+            outputs = graph.node("Add", total, outputs)
+        total = outputs
     return graph.node("Div", total, graph.constant(float(members * paths)))
 
 
@@ -221,11 +241,11 @@ def _decoded(graph: OnnxGraph, plan: ExportPlan, network: FixedPaths, means: str
     if network.codes is None:
         return graph.node("ReduceSum", means, graph.constant([1], np.int64), keepdims=0)
     width = network.biases[-1].shape[1]
-    halves = [graph.corners(means, places) for places in (range(width // 2), range(width // 2, width))]
-    joint = graph.node("MatMul", graph.node("Transpose", halves[0], perm=[0, 2, 1]), halves[1])
-    return graph.node(
-        "MatMul", graph.reshape(joint, -1, 2**width), graph.constant(np.eye(plan.n_outputs)[network.codes])
-    )
+    first = graph.corners(means, range(width // 2))
+    second = graph.corners(means, range(width // 2, width))
+    joint = graph.node("MatMul", graph.node("Transpose", first, perm=[0, 2, 1]), second)
+    corners = graph.reshape(joint, -1, 2**width)
+    return graph.node("MatMul", corners, graph.constant(np.eye(plan.n_outputs)[network.codes]))
 
 
 @_scores.register
@@ -246,7 +266,8 @@ def _(network: MeanLayers, graph: OnnxGraph, plan: ExportPlan, x: str) -> str:
     if network.codes is None:
         return graph.node("ReduceMean", v, graph.constant([0], np.int64), keepdims=0)
     c = network.biases[-1].shape[1]
-    first, second = (graph.corners(v, places) for places in (range(c // 2), range(c // 2, c)))
+    first = graph.corners(v, range(c // 2))
+    second = graph.corners(v, range(c // 2, c))
     joint = graph.node(
         "MatMul",
         graph.node("Transpose", first, perm=[1, 2, 0]),
@@ -272,7 +293,9 @@ def _(network: SignLayers, graph: OnnxGraph, plan: ExportPlan, x: str) -> str:
 
 def _table(plan: ExportPlan, codes: Any) -> Any:
     """The scores of each representation: -1 or 1 for two classes, else 1 for its class."""
-    return codes[:, None] * 2.0 - 1.0 if plan.n_outputs == 1 else np.eye(plan.n_outputs)[codes]
+    if plan.n_outputs == 1:
+        return codes[:, None] * 2.0 - 1.0
+    return np.eye(plan.n_outputs)[codes]
 
 
 def _reached(graph: OnnxGraph, W: Any, b: Any, x: str) -> str:
@@ -286,29 +309,44 @@ def _looked_up(graph: OnnxGraph, reached: str, table: Any) -> str:
     return graph.node("Gather", graph.constant(table), graph.reshape(place, -1), axis=0)
 
 
-def _label(graph: OnnxGraph, plan: ExportPlan, scores: str, valid: str) -> tuple[str, str]:
-    """The label that the model's decision gives a row with these scores, and whether it gives one."""
-    decision, two, answered = plan.model.decision, plan.model.n_classes == 2, valid
-    if two:
-        reached = graph.node("GreaterOrEqual", scores, graph.constant(0.0))
-        codes = graph.reshape(graph.cast(reached, "INT64"), -1)
-    else:
-        codes = graph.node("ArgMax", scores, axis=1, keepdims=0)
-    if decision.threshold is not None:
-        if decision.kind == "cut":
-            score = scores if decision.positive else graph.node("Neg", scores)
-        elif two:
-            score = graph.node("Abs", scores)
-        else:
-            score = graph.node("ReduceMax", scores, graph.constant([1], np.int64), keepdims=1)
-        above = graph.reshape(graph.node("Greater", score, graph.constant(decision.threshold)), -1)
-        if decision.kind == "cut":
-            yes = int(decision.positive or 0)
-            codes = graph.choose(above, yes, 1 - yes, np.int64)
-        else:
-            answered = graph.node("And", valid, above)
-    codes = graph.node("Where", answered, codes, graph.constant(plan.model.n_classes, np.int64))
-    return graph.labels(codes, plan.model.classes_), answered
+def _decided(graph: OnnxGraph, plan: ExportPlan, scores: str, valid: str) -> tuple[str, str]:
+    """Codes of the labels that the model's decision gives rows with these scores, and whether it gives one.
+
+    The code of a row without an answer is the number of classes.
+    """
+    decision = plan.model.decision
+    answered = valid
+    codes = _codes_of_largest(graph, plan, scores)
+    if decision.kind == "cut":
+        score = scores
+        if not decision.positive:
+            score = graph.node("Neg", scores)
+        positive = int(decision.positive or 0)
+        codes = graph.choose(_above(graph, score, decision), positive, 1 - positive, np.int64)
+    elif decision.threshold is not None:
+        answered = graph.node("And", valid, _above(graph, _largest(graph, plan, scores), decision))
+    no_answer = graph.constant(plan.model.n_classes, np.int64)
+    return graph.node("Where", answered, codes, no_answer), answered
+
+
+def _codes_of_largest(graph: OnnxGraph, plan: ExportPlan, scores: str) -> str:
+    """The code of the class with the largest score; with two classes, 1 if the score is at least 0."""
+    if plan.model.n_classes > 2:
+        return graph.node("ArgMax", scores, axis=1, keepdims=0)
+    reached = graph.node("GreaterOrEqual", scores, graph.constant(0.0))
+    return graph.reshape(graph.cast(reached, "INT64"), -1)
+
+
+def _largest(graph: OnnxGraph, plan: ExportPlan, scores: str) -> str:
+    """The largest score (N, 1); with two classes, that of the predicted one."""
+    if plan.model.n_classes > 2:
+        return graph.node("ReduceMax", scores, graph.constant([1], np.int64), keepdims=1)
+    return graph.node("Abs", scores)
+
+
+def _above(graph: OnnxGraph, score: str, decision: Decision) -> str:
+    """Whether the scores (N, 1) are above the threshold of the decision, (N,)."""
+    return graph.reshape(graph.node("Greater", score, graph.constant(decision.threshold)), -1)
 
 
 def _probabilities(graph: OnnxGraph, plan: ExportPlan, scores: str) -> str:

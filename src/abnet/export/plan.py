@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
 from abnet.model.predictors.layers import Layers
-from abnet.model.predictors.moments import Moments
+from abnet.model.predictors.moments import MomentsPredictor
 from abnet.model.predictors.paths import Paths
 from abnet.model.predictors.predictor import Predictor
 from abnet.networks.bam import BAM
@@ -144,10 +144,13 @@ class ExportPlan:
     @property
     def n_columns(self) -> int:
         """Number of columns taken."""
-        preparation = self.columns or self.names
-        if preparation is not None:
-            return len(preparation)
-        return self.model.n_inputs - self.n_codes if self.scaling is None else self.scaling.n_features_in
+        if self.columns is not None:
+            return len(self.columns)
+        if self.names is not None:
+            return len(self.names)
+        if self.scaling is not None:
+            return self.scaling.n_features_in
+        return self.model.n_inputs - self.n_codes
 
     @property
     def n_codes(self) -> int:
@@ -162,7 +165,9 @@ class ExportPlan:
     @property
     def n_outputs(self) -> int:
         """Number of scores: one for two classes, else one for each."""
-        return 1 if self.model.n_classes == 2 else self.model.n_classes
+        if self.model.n_classes == 2:
+            return 1
+        return self.model.n_classes
 
     @property
     def coded(self) -> list[tuple[int, float]]:
@@ -178,10 +183,25 @@ def export_plan(model: Model) -> ExportPlan:
         raise ValueError(preparation.why_not_stored)
     if preparation.columns:
         _check_exact(preparation.columns)
-        names = tuple(column.name for column in preparation.columns)
-        return ExportPlan(model, network, names, preparation.columns, None, preparation.codes)
-    scaling = preparation.base if isinstance(preparation.base, Scaling) else None
-    return ExportPlan(model, network, model.feature_names, None, scaling, preparation.codes)
+        return ExportPlan(
+            model=model,
+            network=network,
+            names=tuple(column.name for column in preparation.columns),
+            columns=preparation.columns,
+            scaling=None,
+            thresholds=preparation.codes,
+        )
+    scaling = None
+    if isinstance(preparation.base, Scaling):
+        scaling = preparation.base
+    return ExportPlan(
+        model=model,
+        network=network,
+        names=model.feature_names,
+        columns=None,
+        scaling=scaling,
+        thresholds=preparation.codes,
+    )
 
 
 @singledispatch
@@ -196,7 +216,9 @@ def network_of(predictor: Predictor) -> Network:
 
 @network_of.register
 def _(predictor: Compact) -> VoteTable:
-    H = predictor.H if predictor.H.ndim == 3 else predictor.H[:, :, None]
+    H = predictor.H
+    if H.ndim == 2:
+        H = H[:, :, None]
     if H.size > MOST_VALUES:
         raise ValueError(
             f"the table of this network has {H.size:,} values, and at most {MOST_VALUES:,} are exported: train with a "
@@ -207,17 +229,20 @@ def _(predictor: Compact) -> VoteTable:
 
 @network_of.register
 def _(predictor: Layers) -> SignTable | SignLayers:
-    network, codes = predictor.network, output_codes(predictor.words)
+    network = predictor.network
     if network is None:
         raise ValueError("a BinaryConnect or BNN network cannot be exported; what can be are networks of signs.")
-    codes = np.arange(2) if codes is None else codes
+    codes = output_codes(predictor.words)
+    if codes is None:
+        codes = np.arange(2)
     if network.sizes[1] > WIDEST_TABLE:
         return SignLayers(network.weights, network.biases, codes)
-    signs = corners(network.sizes[1], np.float64)
-    above = BAM(network.weights[1:], network.biases[1:]).predict(signs) if network.weights[1:] else signs
-    above = above.reshape(len(signs), -1)
-    powers = 2 ** np.arange(above.shape[1] - 1, -1, -1)
-    return SignTable(network.weights[0], network.biases[0], codes[(above > 0) @ powers])
+    outputs = corners(network.sizes[1], np.float64)
+    if network.weights[1:]:
+        n_corners = len(outputs)
+        outputs = BAM(network.weights[1:], network.biases[1:]).predict(outputs).reshape(n_corners, -1)
+    powers = 2 ** np.arange(outputs.shape[1] - 1, -1, -1)
+    return SignTable(network.weights[0], network.biases[0], codes[(outputs > 0) @ powers])
 
 
 @network_of.register
@@ -226,7 +251,7 @@ def _(predictor: Paths) -> FixedPaths:
 
 
 @network_of.register
-def _(predictor: Moments) -> MeanLayers:
+def _(predictor: MomentsPredictor) -> MeanLayers:
     codes = output_codes(predictor.words)
     if codes is None and predictor.n_classes > 2:
         raise ValueError(
@@ -238,7 +263,9 @@ def _(predictor: Moments) -> MeanLayers:
 
 def output_codes(words: NDArray[np.int8] | None) -> NDArray[np.intp] | None:
     """The class of each corner of the outputs, by the code words (K, c); None for two classes, which have none."""
-    return None if words is None else nearest_word(words, corners(words.shape[1], np.float64))
+    if words is None:
+        return None
+    return nearest_word(words, corners(words.shape[1], np.float64))
 
 
 def float_rounding(plan: ExportPlan) -> float:
@@ -256,7 +283,7 @@ def float_rounding(plan: ExportPlan) -> float:
     >>> f"{float_rounding(export_plan(net)):.1e}"
     '1.2e-05'
     """
-    found = 0.0
+    largest = 0.0
     for name, mean, deviation in _centres(plan):
         with np.errstate(over="ignore", invalid="ignore"):
             gap = float(np.spacing(np.float32(abs(mean))))
@@ -266,8 +293,8 @@ def float_rounding(plan: ExportPlan) -> float:
                 f"float32 numbers there are {gap:g} apart. Export with inputs of float64 (double), or subtract a "
                 "constant from the column and fit again."
             )
-        found = max(found, gap / deviation)
-    return found
+        largest = max(largest, gap / deviation)
+    return largest
 
 
 def _centres(plan: ExportPlan) -> Iterator[tuple[str, float, float]]:

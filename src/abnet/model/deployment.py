@@ -51,16 +51,16 @@ def _(aggregation: Ancestral, networks: Sequence[BAM], rng: np.random.Generator,
 @deploy.register
 def _(aggregation: Uniform, networks: Sequence[BAM], rng: np.random.Generator, words: Words = None) -> Predictor:
     (network,) = networks
-    return uniform.Uniform.from_network(network, rng, n_samples=aggregation.n_samples)
+    return uniform.UniformPredictor.from_network(network, rng, n_samples=aggregation.n_samples)
 
 
 @deploy.register
 def _(aggregation: PBGNet, networks: Sequence[BAM], rng: np.random.Generator, words: Words = None) -> Predictor:
     (network,) = networks
-    return pbgnet.PBGNet.from_network(network)
+    return pbgnet.PBGNetPredictor.from_network(network)
 
 
 @deploy.register
 def _(aggregation: SampledPBGNet, networks: Sequence[BAM], rng: np.random.Generator, words: Words = None) -> Predictor:
     (network,) = networks
-    return pbgnet.PBGNet.from_network(network, rng, n_samples=aggregation.n_samples)
+    return pbgnet.PBGNetPredictor.from_network(network, rng, n_samples=aggregation.n_samples)

@@ -164,7 +164,10 @@ def _names(value: Any) -> tuple[str, ...] | None:
     return tuple(value)
 
 
-FORMAT, VERSION = "abnet", "2"
+FORMAT = "abnet"
+VERSION = "3"
+"""Raised whenever a reader of the version before would refuse a new file, or predict otherwise. Version 3 has the
+inputs of the training rows, the trade-offs and the rows without a label in the card, and the model in a certificate."""
 
 
 def save(model: Model, path: str | os.PathLike[str]) -> None:
@@ -243,15 +246,19 @@ def _checked_config(arrays: dict[str, Any], texts: dict[str, str]) -> dict[str, 
     if texts.get("format") != FORMAT:
         raise ValueError("it was not written by abnet.")
     if texts.get("format_version") != VERSION:
-        raise ValueError(
-            f"it has format version {texts.get('format_version', '')[:20]!r}, this release reads {VERSION!r}; "
-            "install a newer abnet."
-        )
+        raise ValueError(_other_version(texts.get("format_version", "")))
     if set(texts) != {"format", "format_version", "config", "sha256"}:
         raise ValueError(f"its metadata has the keys {', '.join(sorted(texts))[:200]}.")
     if digest(arrays, VERSION, texts["config"]) != texts["sha256"]:
         raise ValueError("it was damaged or altered after it was written (checksum mismatch).")
     return parse_config(texts["config"])
+
+
+def _other_version(found: str) -> str:
+    what_to_do = "install a newer abnet."
+    if found.isdecimal() and int(found[:20]) < int(VERSION):
+        what_to_do = "fit the model again, or read it with the abnet that wrote it."
+    return f"it has format version {found[:20]!r}, this release reads {VERSION!r}; {what_to_do}"
 
 
 def _check_width(model: Model) -> None:

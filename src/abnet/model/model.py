@@ -192,7 +192,7 @@ class Model:
         """The scores as shares of the vote for each class, (n, K); two classes: ``(1 ∓ F(x))/2``.
 
         With exact or sampled networks it is the expected share of the posterior's networks (or of its kept paths) that
-        vote for the class. `Moments`, the wide networks of a `CertifiedClassifier`, compute it from means and
+        vote for the class. `MomentsPredictor`, the wide networks of a `CertifiedClassifier`, compute it from means and
         variances, as if the units of a layer were independent: no networks vote, and the number only approximates such
         a share.
         """

@@ -1,6 +1,6 @@
 """Lossless storage of float64 arrays in fewer bytes: as float32, or as int8 multiples of a step.
 
-Trained weights are float32 numbers. Weights that were rounded to a few bits per neuron (`Moments.rounded`) are
+Trained weights are float32 numbers. Weights that were rounded to a few bits per neuron (`MomentsPredictor.rounded`) are
 multiples of a power of two, the step, and take one byte each.
 """
 

@@ -9,28 +9,24 @@ from abnet.utils.lazy import lazy_names
 
 if TYPE_CHECKING:
     from abnet.paper.datasets import Dataset, load, names
-    from abnet.paper.driver import SweepReport, sweep
     from abnet.paper.figure1 import architecture_figure
-    from abnet.paper.grid import fig4_grid, select, table1_grid
-    from abnet.paper.protocol import MODELS, NUMERICS_VERSION, VARIANTS, Result, Setting
+    from abnet.paper.grids import fig4_grid, select, table1_grid
+    from abnet.paper.group_training import run
     from abnet.paper.published_runs import read_runs
-    from abnet.paper.reproduction import (
-        Reproduced,
-        certificates,
-        export_runs,
-        fig2,
-        fig3,
-        fig4,
-        import_runs,
-        multiclass,
-        status,
-        table1,
-        variants,
-    )
+    from abnet.paper.reproduce_certificates import certificates, multiclass
+    from abnet.paper.reproduce_figures import fig2, fig3, fig4
+    from abnet.paper.reproduce_table1 import status, table1
+    from abnet.paper.reproduce_variants import variants
+    from abnet.paper.reproduced import Reproduced
     from abnet.paper.results_folder import renew_page
-    from abnet.paper.runs import run
-    from abnet.paper.store import RunStore, StoreError
-    from abnet.paper.table_one import TableComparison, paper_table
+    from abnet.paper.run_exchange import export_runs, import_runs
+    from abnet.paper.run_key import NUMERICS_VERSION
+    from abnet.paper.run_result import Result
+    from abnet.paper.run_setting import MODELS, VARIANTS, Setting
+    from abnet.paper.run_store import RunStore, StoreError
+    from abnet.paper.sweeping import SweepReport, sweep
+    from abnet.paper.table1_comparison import TableComparison
+    from abnet.paper.table1_rows import paper_table
 
 __all__ = [
     "Dataset",
@@ -72,26 +68,22 @@ __getattr__, __dir__ = lazy_names(
     {
         "abnet.paper.datasets": ["Dataset", "load", "names"],
         "abnet.paper.figure1": ["architecture_figure"],
-        "abnet.paper.grid": ["fig4_grid", "select", "table1_grid"],
-        "abnet.paper.table_one": ["TableComparison", "paper_table"],
-        "abnet.paper.protocol": ["MODELS", "NUMERICS_VERSION", "VARIANTS", "Result", "Setting"],
+        "abnet.paper.grids": ["fig4_grid", "select", "table1_grid"],
+        "abnet.paper.table1_comparison": ["TableComparison"],
+        "abnet.paper.table1_rows": ["paper_table"],
+        "abnet.paper.run_key": ["NUMERICS_VERSION"],
+        "abnet.paper.run_result": ["Result"],
+        "abnet.paper.run_setting": ["MODELS", "Setting", "VARIANTS"],
         "abnet.paper.published_runs": ["read_runs"],
-        "abnet.paper.reproduction": [
-            "Reproduced",
-            "certificates",
-            "export_runs",
-            "fig2",
-            "fig3",
-            "fig4",
-            "import_runs",
-            "multiclass",
-            "status",
-            "table1",
-            "variants",
-        ],
+        "abnet.paper.reproduce_certificates": ["certificates", "multiclass"],
+        "abnet.paper.reproduce_figures": ["fig2", "fig3", "fig4"],
+        "abnet.paper.reproduce_table1": ["status", "table1"],
+        "abnet.paper.reproduce_variants": ["variants"],
+        "abnet.paper.reproduced": ["Reproduced"],
+        "abnet.paper.run_exchange": ["export_runs", "import_runs"],
+        "abnet.paper.sweeping": ["SweepReport", "sweep"],
         "abnet.paper.results_folder": ["renew_page"],
-        "abnet.paper.runs": ["run"],
-        "abnet.paper.store": ["RunStore", "StoreError"],
-        "abnet.paper.driver": ["SweepReport", "sweep"],
+        "abnet.paper.group_training": ["run"],
+        "abnet.paper.run_store": ["RunStore", "StoreError"],
     },
 )

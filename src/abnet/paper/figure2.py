@@ -174,7 +174,7 @@ DEPTH_OF_WIDTHS = 6
 DEPTHS = (2, 3, 4, 6, 8, 10, 12, 16, 20)
 WIDTH_OF_DEPTHS = 12
 SAMPLES = 100
-REPETITIONS = 100
+PASSES = 100
 
 Point: TypeAlias = tuple[Panel, str, int, int]
 """What is measured: (panel, method, width, depth)."""
@@ -201,7 +201,7 @@ def measure(
     points: Sequence[Point],
     X: NDArray[np.float32],
     *,
-    repetitions: int = REPETITIONS,
+    repetitions: int = PASSES,
     seconds: float = 5.0,
     seed: int = 0,
     verbose: bool = False,
@@ -314,9 +314,9 @@ def _compact(network: BAM, X: NDArray[np.float32]) -> Forward:
 
 
 def _compact_stochastic(network: BAM, X: NDArray[np.float32]) -> Forward:
-    from abnet.model.predictors.uniform import Uniform
+    from abnet.model.predictors.uniform import UniformPredictor
 
-    predictor = Uniform.from_network(network, np.random.default_rng(0), n_samples=SAMPLES)
+    predictor = UniformPredictor.from_network(network, np.random.default_rng(0), n_samples=SAMPLES)
     return lambda: predictor.scores(X)
 
 

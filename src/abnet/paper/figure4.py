@@ -1,12 +1,12 @@
 """Figure 4: bound and test error by depth."""
 
-import csv
-import io
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from abnet.paper.protocol import Result, Setting
+from abnet.paper.record_csv import records_to_csv
+from abnet.paper.run_result import Result
+from abnet.paper.run_setting import Setting
 from abnet.paper.selection import Selected, by_cell, choose, deviation, mean
 from abnet.utils.plots import OKABE_ITO, label_panel, styled
 
@@ -19,6 +19,7 @@ __all__ = ["DepthPoint", "depth_figure", "depth_points", "depth_to_csv"]
 _COLOURS = {2: OKABE_ITO["orange"], 4: OKABE_ITO["blue"], 8: OKABE_ITO["green"]}
 _MARKERS = {2: "s", 4: "o", 8: "^"}
 _LINES = {"PBGNet": "--", "ABNet": "-"}
+_MARKER_FACES = {"PBGNet": "white", "ABNet": None}
 _SHIFTS = {2: -0.09, 4: 0.0, 8: 0.09}  # sideways, so that error bars do not hide one another
 
 
@@ -40,21 +41,19 @@ class DepthPoint:
 
 def depth_points(results: Iterable[Result]) -> list[DepthPoint]:
     """Choose, for each model, width and depth on mnistLH, the learning rate with the best mean bound."""
-    own = (r for r in results if _in_figure(r.setting))
-    cells = by_cell(own, lambda s: (s.model, s.width, s.hidden_layers))
-    return [_point(choice) for choice in (choose(cells[cell]) for cell in sorted(cells)) if choice is not None]
+    in_figure = [result for result in results if _in_figure(result.setting)]
+    cells = by_cell(in_figure, lambda s: (s.model, s.width, s.hidden_layers))
+    points = []
+    for cell in sorted(cells):
+        selected = choose(cells[cell])
+        if selected is not None:
+            points.append(_point(selected))
+    return points
 
 
 def depth_to_csv(points: Iterable[DepthPoint]) -> str:
     """Return points as CSV."""
-    names = [field.name for field in fields(DepthPoint)]
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(names)
-    for point in points:
-        values = [getattr(point, name) for name in names]
-        writer.writerow(["" if v is None else f"{v:.6g}" if isinstance(v, float) else v for v in values])
-    return out.getvalue()
+    return records_to_csv(points, DepthPoint)
 
 
 def depth_figure(points: Sequence[DepthPoint]) -> "Figure":
@@ -82,7 +81,7 @@ def _draw(axes: "Axes", points: Sequence[DepthPoint], name: str) -> None:
             color=_COLOURS.get(width, OKABE_ITO["black"]),
             linestyle=_LINES[model],
             marker=_MARKERS.get(width, "d"),
-            markerfacecolor="white" if model == "PBGNet" else None,
+            markerfacecolor=_MARKER_FACES[model],
             capsize=2,
             elinewidth=0.9,
             label=f"{model}, width {width}",
@@ -94,30 +93,35 @@ def _draw(axes: "Axes", points: Sequence[DepthPoint], name: str) -> None:
 
 def _curves(points: Sequence[DepthPoint]) -> dict[tuple[str, int], list[DepthPoint]]:
     """Points by model and width; width by width, so that each column of the legend is one width."""
-    keys = sorted({(p.width, p.model != "PBGNet", p.model) for p in points})
-    chosen = {(m, w): [p for p in points if (p.model, p.width) == (m, w)] for w, _, m in keys}
-    return {key: sorted(curve, key=lambda p: p.hidden_layers) for key, curve in chosen.items()}
+    curves: dict[tuple[str, int], list[DepthPoint]] = {}
+    for point in sorted(points, key=lambda p: (p.width, p.model != "PBGNet", p.model, p.hidden_layers)):
+        curves.setdefault((point.model, point.width), []).append(point)
+    return curves
 
 
 def _in_figure(setting: Setting) -> bool:
-    equal = len(set(setting.hidden_layer_sizes)) == 1
-    return equal and setting.dataset == "mnistLH" and setting.model in _LINES and setting.width in _COLOURS
+    one_width = len(set(setting.hidden_layer_sizes)) == 1
+    return one_width and setting.dataset == "mnistLH" and setting.model in _LINES and setting.width in _COLOURS
 
 
-def _point(choice: Selected) -> DepthPoint:
-    s, results = choice.setting, choice.results
-    bound, test_error = mean(results, "bound"), mean(results, "test_error")
-    if s.learning_rate is None or bound is None or test_error is None:
-        raise ValueError(f"a run of {s.model} on {s.dataset} was stored without bound, test error or learning rate")
+def _point(selected: Selected) -> DepthPoint:
+    setting = selected.setting
+    results = selected.results
+    bound = mean(results, "bound")
+    test_error = mean(results, "test_error")
+    if setting.learning_rate is None or bound is None or test_error is None:
+        raise ValueError(
+            f"a run of {setting.model} on {setting.dataset} was stored without bound, test error or learning rate"
+        )
     return DepthPoint(
-        model=s.model,
-        width=s.width,
-        hidden_layers=s.hidden_layers,
-        learning_rate=s.learning_rate,
+        model=setting.model,
+        width=setting.width,
+        hidden_layers=setting.hidden_layers,
+        learning_rate=setting.learning_rate,
         bound=bound,
         bound_std=deviation(results, "bound"),
         test_error=test_error,
         test_error_std=deviation(results, "test_error"),
         repetitions=len(results),
-        runs=choice.runs,
+        runs=selected.runs,
     )

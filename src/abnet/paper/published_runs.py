@@ -10,7 +10,9 @@ import io
 import math
 from collections.abc import Iterable, Mapping
 
-from abnet.paper.protocol import METRICS, NUMERICS_VERSION, Result, Setting, key
+from abnet.paper.run_key import NUMERICS_VERSION, key
+from abnet.paper.run_result import METRICS, Result
+from abnet.paper.run_setting import Setting
 
 __all__ = ["PublishedRunsError", "read_runs", "runs_to_csv"]
 

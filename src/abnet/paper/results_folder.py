@@ -8,8 +8,10 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from abnet.paper.protocol import NUMERICS_VERSION
-from abnet.paper.table_one import Row, agreement_text, compare, paper_table, read_csv, to_markdown
+from abnet.paper.run_key import NUMERICS_VERSION
+from abnet.paper.table1_comparison import agreement_text, compare
+from abnet.paper.table1_display import to_markdown
+from abnet.paper.table1_rows import Table1Row, paper_table, read_table1
 from abnet.utils.atomic import atomic_path
 
 __all__ = ["add_note", "renew_page", "reproduced_rows", "with_part", "write_file"]
@@ -114,14 +116,15 @@ def _table_parts(results: Path) -> dict[str, str]:
     }
 
 
-def reproduced_rows(results: Path) -> list[Row]:
+def reproduced_rows(results: Path) -> list[Table1Row]:
     """The rows of `table1.csv` in a folder; none if it is not there."""
     path = results / "table1.csv"
-    return read_csv(path.read_text(encoding="utf-8")) if path.exists() else []
+    return read_table1(path.read_text(encoding="utf-8")) if path.exists() else []
 
 
 def _variant_parts(results: Path) -> dict[str, str]:
-    from abnet.paper.variant_table import read_variants, variants_to_markdown
+    from abnet.paper.variant_display import variants_to_markdown
+    from abnet.paper.variant_rows import read_variants
 
     path = results / "table1_variants.csv"
     if not path.exists():

@@ -8,15 +8,15 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from abnet.explanation.background import ExplanationPlan, column_layout
-from abnet.explanation.direction import Level
+from abnet.explanation.direction import CategoryEffect
 from abnet.explanation.model_explanation import ColumnImportance, ModelExplanation, explain_model_inputs
-from abnet.explanation.row_explanation import amount, bare, points
+from abnet.explanation.units import error_text, value_text
 from abnet.model.model import Model
 from abnet.report.markup import rendered, short, table, typeset
 from abnet.report.measures import LOCATED, GivenRows
 from abnet.report.rows_drawn import dependences, swarms
 from abnet.report.svg import Bar, bar_chart
-from abnet.utils.wording import number_of, percent
+from abnet.utils.wording import number_of, percent, percentage_points
 
 __all__ = ["direction_text", "moves_of", "moves_section", "page_plan"]
 
@@ -72,7 +72,7 @@ def direction_text(model: Model, one: ColumnImportance, found: ModelExplanation)
         return ""
     if found.cells[[other.column for other in found.importance].index(one.column)].numbers is None:
         return _categories_text(model, one, found)
-    up, down = found.towards(one)
+    up, down = found.direction_of(one)
     away = None if model.n_classes == 2 else down  # of two classes, away from one is towards the other
     parts = filter(None, (up and f"towards {short(up, 40)}", away and f"away from {short(away, 40)}"))
     return f"higher values: {listed}" if (listed := ", ".join(parts)) else "no single direction"
@@ -82,11 +82,11 @@ def _categories_text(model: Model, one: ColumnImportance, found: ModelExplanatio
     """The categories that move the answers most: towards either of two classes, or towards one of several."""
     names = model.labels.names
     if model.n_classes == 2:
-        ranked = found.levels(one)
+        ranked = found.category_effects(one)
         sides = [(ranked[0], 1), (ranked[-1], 0)] if len(ranked) > 1 else []
     else:
-        best: list[tuple[Level, int]] = [
-            (found.levels(one, c)[0], c) for c in range(len(names)) if found.levels(one, c)
+        best: list[tuple[CategoryEffect, int]] = [
+            (found.category_effects(one, c)[0], c) for c in range(len(names)) if found.category_effects(one, c)
         ]
         sides = sorted(best, key=lambda pair: -pair[0].contribution)[:2]
     return "; ".join(f"“{short(level.name, 24)}” towards {short(names[c], 40)}" for level, c in sides)
@@ -99,7 +99,7 @@ def moves_section(model: Model, found: ModelExplanation | None, *, given: bool) 
     ranked = found.ranked()
     bars = [
         Bar(
-            one.column, f"{amount(one.contribution, found.unit)} ± {bare(one.contribution_error, found.unit)}",
+            one.column, f"{value_text(one.contribution, found.unit)} {error_text(one.contribution_error, found.unit)}",
             one.contribution, "main", spread=one.contribution_error, note=direction_text(model, one, found),
         )
         for one in ranked[:MOST_BARS]
@@ -125,7 +125,7 @@ def _growth(found: ModelExplanation, ranked: list[ColumnImportance]) -> Markup |
     lines = [
         [
             short(one.column, 60),
-            f"{typeset(points(one.error_growth))} points",
+            f"{typeset(percentage_points(one.error_growth))} points",
             f"± {100 * (one.error_growth_error or 0.0):.1f}",
         ]
         for one in ranked[:MOST_BARS]

@@ -68,7 +68,7 @@ def better_peers(c: Certificate | None, peers: tuple[Peer, ...]) -> list[Peer]:
 
     Examples
     --------
-    >>> from abnet.certificates.certify import Terms, certify
+    >>> from abnet.certificates.from_evidence import Terms, certify
     >>> from abnet.certificates.evidence import observe
     >>> made = certify(observe([0] * 90 + [1] * 10, [0] * 100, ("no", "yes")), Terms(source="test set"))
     >>> [peer.name for peer in better_peers(made, (Peer("linear", 0.1, 0.05), Peer("tree", 0.3, 0.2)))]

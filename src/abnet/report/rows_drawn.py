@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from abnet.explanation.model_explanation import ModelExplanation
 from abnet.explanation.own_cells import OwnCells
-from abnet.explanation.row_explanation import Unit, amount
+from abnet.explanation.units import Unit, change_text
 from abnet.report.date_ticks import date_ticks
 from abnet.report.markup import drawn, short, typeset
 from abnet.report.svg import Bar, Series, bar_chart, chart, nice_ticks
@@ -129,7 +129,7 @@ def dependences(found: ModelExplanation) -> list[Markup]:
             y = found.contributions[:, place, c]
             picture = _numbers(f"dependence{place}", one.column, cells, y, _quantity(found, c), found.unit)
         elif cells.categories is not None:
-            picture = _levels(one.column, found.levels(one, c), _quantity(found, c), found.unit)
+            picture = _levels(one.column, found.category_effects(one, c), _quantity(found, c), found.unit)
         else:
             continue
         made.append(Markup("<figure><h4>{}</h4>{}</figure>").format(short(one.column, 60), picture))
@@ -155,7 +155,7 @@ def _levels(name: str, levels: Any, quantity: str, unit: Unit) -> Markup:
     listed = levels if len(levels) <= MOST_LEVELS else [*levels[:half], *levels[-half:]]
     bars = [
         Bar(
-            short(level.name, 40) or "(empty)", typeset(amount(level.contribution, unit, sign=True)),
+            short(level.name, 40) or "(empty)", typeset(change_text(level.contribution, unit)),
             level.contribution, "raises" if level.contribution > 0 else "lowers",
         )
         for level in listed

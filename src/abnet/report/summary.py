@@ -13,7 +13,7 @@ from abnet.certificates.rule_rates import OF_RULE, extreme
 from abnet.certificates.sentences import assumptions, balanced_words, rule_table, sentence
 from abnet.certificates.statement import Statement
 from abnet.explanation.model_explanation import ModelExplanation
-from abnet.explanation.row_explanation import amount
+from abnet.explanation.units import value_text
 from abnet.model.model import Model
 from abnet.report.estimates import fitted_warning
 from abnet.report.markup import rendered, short, table, with_code
@@ -355,6 +355,6 @@ def _drivers(model: Model, found: ModelExplanation | None) -> list[tuple[str, st
     listed = []
     for one in found.ranked()[:DRIVERS]:
         if one.contribution > 0:
-            moved = f"moves {found.quantity} by {amount(one.contribution, found.unit)} on average"
+            moved = f"moves {found.quantity} by {value_text(one.contribution, found.unit)} on average"
             listed.append((short(one.column, 60), ", ".join(filter(None, (moved, direction_text(model, one, found))))))
     return listed

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from abnet.certificates.split import Split, row_hashes
 from abnet.tables.caller_rows import is_frame
-from abnet.tables.cells import TableError, UnknownColumnError, listed
+from abnet.tables.cells import TableError, listed
 from abnet.tables.csv_files import ByteSource, csv_frames
 from abnet.tables.frames import as_table, is_plan, stacked
 from abnet.tables.notes import Note
@@ -34,7 +34,6 @@ __all__ = [
     "learning_part",
     "parquet_frames",
     "read_table",
-    "without",
 ]
 
 
@@ -503,14 +502,3 @@ def _emptied(frames: list[Any]) -> Iterator[Any]:
     """The items of a list, which is emptied on the way."""
     while frames:
         yield frames.pop(0)
-
-
-def without(frames: "Iterable[polars.DataFrame]", drop: Sequence[str]) -> "Iterator[polars.DataFrame]":
-    """Frames without some columns, which must all be there."""
-    for frame in frames:
-        unknown = [name for name in drop if name not in frame.columns]
-        if unknown:
-            raise UnknownColumnError(
-                f"drop: no column {listed(unknown)} in the table; its columns are {listed(frame.columns)}."
-            )
-        yield frame.drop(list(drop)) if drop else frame

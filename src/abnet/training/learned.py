@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from abnet.certificates.held import Held
 from abnet.model.calibration import Calibration
 from abnet.model.deployment import deploy
-from abnet.model.predictors.moments import Moments
+from abnet.model.predictors.moments import MomentsPredictor
 from abnet.model.predictors.predictor import Predictor
 from abnet.networks.codebook import code_words
 from abnet.networks.posterior import Posterior
@@ -121,7 +121,7 @@ def deployed(recipe: Recipe, posterior: Posterior, n_classes: int, rng: np.rando
     """The predictor of a posterior; sampled quantities are drawn once and kept."""
     words = words_of(posterior, n_classes)
     if recipe.aggregation == "moments":
-        return Moments.from_networks(posterior.members, words)
+        return MomentsPredictor.from_networks(posterior.members, words)
     return deploy(posterior.aggregation, posterior.members, rng, words)
 
 

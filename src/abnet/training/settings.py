@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.certificates.certificate import Source
-from abnet.certificates.certify import Terms
+from abnet.certificates.from_evidence import Terms
 from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall
 from abnet.certificates.row_by_row import fits_anew
 from abnet.networks import Aggregation, Ancestral, Exact, PBGNet, SampledPBGNet, Uniform, exact

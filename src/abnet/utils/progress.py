@@ -1,10 +1,15 @@
-"""Progress reports: long functions report their stage to a callback, such as the progress bar of the command line."""
+"""Progress: long functions report their stage with `tell`, and whoever wants to know watches.
 
+`watched` registers a callback, and `stage_bars` shows the reports as bars on a terminal.
+"""
+
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any
 
-__all__ = ["Watcher", "is_watched", "tell", "watched"]
+__all__ = ["Watcher", "is_watched", "stage_bars", "tell", "watched"]
 
 Watcher = Callable[[str, float | None], None]
 """Callback with the name of the stage and the fraction that is done (None if unknown)."""
@@ -42,3 +47,68 @@ def tell(stage: str, share: float | None = None) -> None:
 def is_watched() -> bool:
     """Whether a callback is registered."""
     return _WATCHER.get() is not None
+
+
+@contextmanager
+def stage_bars(description: str, *, hidden: bool = False) -> Iterator[Callable[[float], None] | None]:
+    """Show the reports of a block as progress bars on stderr.
+
+    Each stage has its own bar. If the block calls the returned function with the fraction of the whole that is done,
+    there is one bar, named after the current stage. A bar is full when its stage, or the block, has ended.
+
+    Parameters
+    ----------
+    description : str
+        Name of the bar before the first report.
+    hidden : bool
+        Whether to show nothing.
+
+    Yields
+    ------
+    callable or None
+        None if nothing is shown: with `hidden`, or if stderr is not a terminal.
+    """
+    if hidden or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=30), TaskProgressColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        bars = _StageBars(progress, description)
+        with watched(bars.show_stage):
+            yield bars.show_whole
+        bars.fill()
+
+
+class _StageBars:
+    """One bar for each stage, or one for all if the fraction of the whole is known."""
+
+    def __init__(self, progress: Any, description: str) -> None:
+        self._progress = progress
+        self._stage = description
+        self._is_of_whole = False
+        self._task = progress.add_task(description, total=None)
+
+    def show_whole(self, share: float) -> None:
+        """Show the fraction of the whole that is done."""
+        self._is_of_whole = True
+        self._progress.update(self._task, completed=share, total=1.0)
+
+    def show_stage(self, stage: str, share: float | None) -> None:
+        """Show the current stage, and the fraction of it that is done."""
+        is_new = stage != self._stage
+        self._stage = stage
+        if self._is_of_whole:
+            self._progress.update(self._task, description=stage)
+            return
+        if is_new:
+            self.fill()
+            self._task = self._progress.add_task(stage, total=None)
+        if share is not None:
+            self._progress.update(self._task, completed=share, total=1.0)
+
+    def fill(self) -> None:
+        """Fill the current bar."""
+        self._progress.update(self._task, completed=1.0, total=1.0)

@@ -16,6 +16,8 @@ __all__ = [
     "percent",
     "percent_down",
     "percent_up",
+    "percentage_points",
+    "printable",
     "stated",
     "whole_percents",
 ]
@@ -91,6 +93,17 @@ def _percent(rate: float, rounding: str) -> str:
     return f"{_trimmed((Decimal(rate) * 100).quantize(step, rounding=rounding))}%"
 
 
+def percentage_points(change: float) -> str:
+    """A change of a rate in percentage points, with its sign; what rounds to nothing is +0.0.
+
+    Examples
+    --------
+    >>> percentage_points(0.0271), percentage_points(-0.0001)
+    ('+2.7', '+0.0')
+    """
+    return f"{round(100 * change, 1) + 0.0:+.1f}"
+
+
 def whole_percents(shares: Sequence[float]) -> list[int]:
     """Shares of a whole as whole percentages that add up to 100 (largest remainders are rounded up).
 
@@ -148,6 +161,23 @@ def _trimmed(number: Decimal) -> str:
     text = f"{number:f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return "0" if text == "-0" else text
+
+
+def printable(text: str, most: int = 40) -> str:
+    """A text from a table for a line of output: control characters are escaped, and long texts are shortened.
+
+    Examples
+    --------
+    >>> printable("a\\nb\\x1b[2J"), printable("gr\\u202eoß"), printable("n" * 300, 10)
+    ('a\\\\nb\\\\x1b[2J', 'gr\\\\u202eoß', 'nnnnnnnnn…')
+    """
+    characters = []
+    for character in text[: 4 * most]:
+        if character.isprintable():
+            characters.append(character)
+        else:
+            characters.append(character.encode("unicode_escape").decode("ascii"))
+    return _cut("".join(characters), most)
 
 
 def paragraphs(*sections: str) -> str:

@@ -15,8 +15,8 @@ from abnet.bounds.anytime import anytime_upper_limit, log_evidence
 from abnet.bounds.betting import betting_bound, row_weighted_betting_bound
 from abnet.bounds.counted import cost_bound
 from abnet.certificates import Monitor
-from abnet.certificates.certify import Terms, certify
 from abnet.certificates.evidence import observe
+from abnet.certificates.from_evidence import Terms, certify
 from abnet.certificates.goals import TargetError, meet
 from abnet.certificates.held import Held
 from abnet.certificates.split import bet_keys, row_hashes, row_order

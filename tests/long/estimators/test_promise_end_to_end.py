@@ -14,9 +14,11 @@ from scipy.stats import norm
 from abnet import fit_table
 from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall
 from abnet.networks.exact import lift
-from abnet.paper import runs
-from abnet.paper.grid import SettingGroup
-from abnet.paper.protocol import Setting, Variant, protocol_of
+from abnet.paper import group_training
+from abnet.paper.prepared_split import PreparedSplit
+from abnet.paper.protocol import protocol_of
+from abnet.paper.run_setting import Setting, Variant
+from abnet.paper.setting_groups import SettingGroup
 from abnet.tables.target import bin_names
 from abnet.training.loop import pad_rows
 from broken_promise import breaks
@@ -117,13 +119,13 @@ def test_learned_deviations(world: World, prior: str) -> None:
     assert not any(breaks(int(broken), REPETITIONS, DELTA) for broken in failures)
 
 
-def prepared(world: World, rng: np.random.Generator) -> runs.PreparedSplit:
+def prepared(world: World, rng: np.random.Generator) -> PreparedSplit:
     """A sample to train on; the test rows are the world itself, each input ten times, with its labels in proportion."""
     X, y = world.draw(rng)
     labels = np.where(np.arange(10)[None, :] < np.round(10 * world.chances)[:, None], 1.0, -1.0)
     rows = np.concatenate([X, np.repeat(POINTS, 10, axis=0)]).astype(np.float32)
     signs = np.concatenate([2.0 * y - 1.0, labels.ravel()]).astype(np.float32)
-    return runs.PreparedSplit(rows, signs, pad_rows(lift(rows), signs), 0, len(y), "")
+    return PreparedSplit(rows, signs, pad_rows(lift(rows), signs), 0, len(y), "")
 
 
 @worlds
@@ -132,12 +134,12 @@ def test_the_best_of_several_restarts(world: World, monkeypatch: pytest.MonkeyPa
     failures, restarts = 0, 4
     variant = Variant(deviations=True, restarts=restarts)
     short: dict[str, Any] = {"max_epochs": 6, "patience": 3, "delta": DELTA, "variant": variant}
-    monkeypatch.setattr(runs, "protocol_of", lambda setting: replace(protocol_of(setting), **short))
+    monkeypatch.setattr(group_training, "protocol_of", lambda setting: replace(protocol_of(setting), **short))
     for sample in range(REPETITIONS):
         split = prepared(world, np.random.default_rng([sample, 33]))
-        monkeypatch.setattr(runs, "_prepared_split", lambda group, data_dir, split=split: split)
+        monkeypatch.setattr(group_training, "prepared_split", lambda *_, split=split: split)
         group = SettingGroup((Setting("circles", "ABNet", (2,), 0.1, sample),))
-        (result,) = runs.run_group(group, data_dir=None)
+        (result,) = group_training.run_group(group, data_dir=None)
         assert result.bound is not None
         assert result.test_loss is not None
         failures += result.bound < result.test_loss

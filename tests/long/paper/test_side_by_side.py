@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 
-from abnet.paper import Result, Setting
-from abnet.paper import runs as training
-from abnet.paper.grid import SettingGroup
+from abnet.paper import Result, Setting, group_training
+from abnet.paper.group_training import run_group
 from abnet.paper.protocol import protocol_of
-from abnet.paper.runs import run_group
+from abnet.paper.setting_groups import SettingGroup
 from abnet.training.runner import Stack
 
 RATES = (0.1, 0.00001)  # the second stops at once, as nothing improves
@@ -17,7 +16,7 @@ RATES = (0.1, 0.00001)  # the second stops at once, as nothing improves
 
 @pytest.fixture(autouse=True)
 def few_epochs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(training, "protocol_of", lambda s: replace(protocol_of(s), max_epochs=12, patience=2))
+    monkeypatch.setattr(group_training, "protocol_of", lambda s: replace(protocol_of(s), max_epochs=12, patience=2))
 
 
 def group(sizes: tuple[int, ...], models: tuple[str, ...], rates: tuple[float, ...] = RATES) -> SettingGroup:
@@ -36,7 +35,7 @@ def test_side_by_side_gives_the_networks_of_one_by_one(monkeypatch: pytest.Monke
     together = group((2, 2), ("PBGNet", "ABNet"))
     results = run_group(together, data_dir=None)
     assert len({result.epochs for result in results}) > 1  # some stop while others go on
-    monkeypatch.setattr(training, "SHRINK_FROM", 0)
+    monkeypatch.setattr(group_training, "SHRINK_FROM", 0)
     kept: list[int] = []
     keep = Stack.keep
 
@@ -56,7 +55,7 @@ def test_one_hidden_layer_is_trained_once_for_both_models(monkeypatch: pytest.Mo
     both = group((2,), ("PBGNet", "ABNet"))
     results = run_group(both, data_dir=None)
     assert [r.setting for r in results] == list(both.settings)
-    monkeypatch.setattr(training, "_twin", lambda setting: setting)
+    monkeypatch.setattr(group_training, "_trained_as", lambda setting: setting)
     for copied, trained in zip(results, run_group(both, data_dir=None), strict=True):
         close(copied, trained)
         assert copied.kl == pytest.approx(trained.kl, rel=1e-4)

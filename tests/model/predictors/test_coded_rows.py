@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from abnet.certificates.certify import Terms, certify
+from abnet.certificates.from_evidence import Terms, certify
 from abnet.estimators.large_tables import count_rows
 from abnet.estimators.observing import observe_posterior
 from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
 from abnet.model.predictors.layers import Layers
-from abnet.model.predictors.moments import Moments
+from abnet.model.predictors.moments import MomentsPredictor
 from abnet.model.predictors.paths import Paths
 from abnet.model.predictors.single_precision import single_precision_error
 from abnet.networks import Exact
@@ -132,7 +132,7 @@ def test_a_sign_network_answers_alike(features: np.ndarray, coded: CodedMap, sig
 @pytest.mark.parametrize("outputs", [1, 8])
 def test_moments_are_those_of_the_signs(features: np.ndarray, coded: CodedMap, signs: np.ndarray, outputs: int) -> None:
     words = None if outputs == 1 else code_words(3, outputs)
-    moments = Moments.from_networks(networks(30, outputs, signs.shape[1]), words)
+    moments = MomentsPredictor.from_networks(networks(30, outputs, signs.shape[1]), words)
     np.testing.assert_allclose(moments.scores(coded.with_codes(features)), moments.scores(signs), rtol=0, atol=1e-13)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import erf, ndtr
 
-from abnet.model.predictors.moments import Moments, layer_moments, posterior_average
+from abnet.model.predictors.moments import MomentsPredictor, layer_moments, posterior_average
 from abnet.networks.bam import BAM
 from abnet.networks.codebook import code_words, decode_table
 from abnet.paper.methods.ebp import EBP
@@ -64,7 +64,7 @@ def test_the_predictor_computes_in_float64_from_single_precision_means_of_either
     network, X = random_network(rng, (5, 4, 1)).astype(np.float32), rng.normal(size=(9, 5)).astype(np.float32)
     expected = posterior_average(network.astype(np.float64), X.astype(np.float64), e=1.0)
     for means in (network, jax.tree.map(jax.numpy.asarray, network)):
-        scores = Moments.from_networks([means], e=1.0).scores(X)
+        scores = MomentsPredictor.from_networks([means], e=1.0).scores(X)
         assert scores.dtype == np.float64
         np.testing.assert_allclose(scores, expected, rtol=1e-13)
 
@@ -73,7 +73,7 @@ def test_shares_of_several_classes_are_the_posterior_of_the_labels_that_can_be()
     """Bayes' rule over all K labels, each a vector with one +1, with the probit likelihood of every output."""
     rng = np.random.default_rng(7)
     network, X = random_network(rng, (5, 4, 3)), rng.normal(size=(20, 5)).astype(np.float32).astype(np.float64)
-    predictor = Moments.from_networks([network], e=1.0)
+    predictor = MomentsPredictor.from_networks([network], e=1.0)
     z = layer_moments(network, X, e=1.0)[-1].z
     likelihood = np.array(
         [[np.prod([ndtr(zk if k == j else -zk) for k, zk in enumerate(row)]) for j in range(3)] for row in z]
@@ -83,7 +83,7 @@ def test_shares_of_several_classes_are_the_posterior_of_the_labels_that_can_be()
     np.testing.assert_array_equal(predictor.votes(X), z.argmax(axis=1))
     far = random_network(rng, (5, 4, 3))
     far.weights[1][...] *= 1e4
-    shares = Moments.from_networks([far], e=1.0).scores(X)
+    shares = MomentsPredictor.from_networks([far], e=1.0).scores(X)
     assert np.isfinite(shares).all()
     np.testing.assert_allclose(shares.sum(axis=1), 1, rtol=1e-12)
 
@@ -105,9 +105,9 @@ def test_wide_members_are_the_formulas_by_hand(K: int) -> None:
             chances = np.array([np.prod(0.5 + 0.5 * np.array(s) * o) for s in corners])
             shares.append(o[0] if words is None else chances @ decode_table(words))
         expected.append(np.mean(shares, axis=0))
-    np.testing.assert_allclose(Moments.from_networks(networks, words).scores(X), expected, atol=1e-13)
+    np.testing.assert_allclose(MomentsPredictor.from_networks(networks, words).scores(X), expected, atol=1e-13)
 
 
 def test_two_outputs_without_words_are_refused() -> None:
     with pytest.raises(ValueError, match="one output for two classes"):
-        Moments.from_networks([random_network(np.random.default_rng(0), (5, 4, 2))])
+        MomentsPredictor.from_networks([random_network(np.random.default_rng(0), (5, 4, 2))])

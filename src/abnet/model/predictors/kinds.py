@@ -10,10 +10,10 @@ __all__ = ["kind_of", "kinds", "predictor_class", "register"]
 _HOMES = {
     "table": "abnet.model.predictors.compact:Compact",
     "paths": "abnet.model.predictors.paths:Paths",
-    "uniform": "abnet.model.predictors.uniform:Uniform",
-    "pbgnet": "abnet.model.predictors.pbgnet:PBGNet",
+    "uniform": "abnet.model.predictors.uniform:UniformPredictor",
+    "pbgnet": "abnet.model.predictors.pbgnet:PBGNetPredictor",
     "layers": "abnet.model.predictors.layers:Layers",
-    "moments": "abnet.model.predictors.moments:Moments",
+    "moments": "abnet.model.predictors.moments:MomentsPredictor",
 }
 
 

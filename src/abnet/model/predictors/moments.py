@@ -1,4 +1,4 @@
-"""`Moments`: wide networks in closed form, by means and variances, as if the units of a layer were independent."""
+"""`MomentsPredictor`: wide networks by means and variances, as if the units of a layer were independent."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -19,11 +19,11 @@ from abnet.networks.codebook import decode_table
 from abnet.networks.cube import erf, mean_corner_probabilities, namespace
 from abnet.utils.coded_rows import CodedLayer, CodedRows
 
-__all__ = ["LayerMoments", "Moments", "layer_moments", "one_of_several", "posterior_average"]
+__all__ = ["LayerMoments", "MomentsPredictor", "layer_moments", "one_of_several", "posterior_average"]
 
 
 @dataclass(frozen=True, eq=False)
-class Moments(Predictor):
+class MomentsPredictor(Predictor):
     """Wide members in closed form, as a deterministic predictor: the mean of the members' ``v_L``.
 
     ``v_1 = erf((W_1 x + b_1)/sqrt(2(‖x‖² + 1)))`` and, for l ≥ 2, ``v_l = erf((W_l v_{l-1} + b_l)/sqrt(2 s_l²))`` with
@@ -44,7 +44,7 @@ class Moments(Predictor):
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> Moments.from_networks([BAM.init(rng, (2, 50, 1)) for _ in range(4)]).scores([[0.0, 0.0]])
+    >>> MomentsPredictor.from_networks([BAM.init(rng, (2, 50, 1)) for _ in range(4)]).scores([[0.0, 0.0]])
     array([0.])
     """
 
@@ -55,20 +55,22 @@ class Moments(Predictor):
     coded_block: ClassVar[int] = 512
 
     @staticmethod
-    def from_networks(networks: Sequence[BAM], words: NDArray[np.int8] | None = None, *, e: float = 0.0) -> "Moments":
+    def from_networks(
+        networks: Sequence[BAM], words: NDArray[np.int8] | None = None, *, e: float = 0.0
+    ) -> "MomentsPredictor":
         """The members' weights, in float64."""
         exact = [contiguous(network) for network in networks]
         weights = tuple(np.stack(parts) for parts in zip(*(network.weights for network in exact), strict=True))
         biases = tuple(np.stack(parts) for parts in zip(*(network.biases for network in exact), strict=True))
-        return Moments(weights, biases, words, e)
+        return MomentsPredictor(weights, biases, words, e)
 
     @staticmethod
-    def from_arrays(arrays: Arrays) -> "Moments":
+    def from_arrays(arrays: Arrays) -> "MomentsPredictor":
         """The predictor whose `arrays` these are; ValueError if they are not fit to be."""
         words = arrays.get("words")
         weights, biases = stacked_layers(arrays, further=("e",) if words is None else ("e", "words"))
         check_array(arrays, "e", (1,))
-        return Moments(weights, biases, words, float(arrays["e"][0]))
+        return MomentsPredictor(weights, biases, words, float(arrays["e"][0]))
 
     def __post_init__(self) -> None:
         outputs = self.biases[-1].shape[1]
@@ -79,7 +81,7 @@ class Moments(Predictor):
         if self.e < 0:
             raise ValueError(f"the extra variance e must be 0 or above; got {self.e}.")
 
-    def rounded(self, bits: int = 8) -> "Moments":
+    def rounded(self, bits: int = 8) -> "MomentsPredictor":
         """The predictor with rounded weights in the first layer: a different predictor, which has to be certified.
 
         These weights take most of a file, and the rounding error is far below their posterior standard deviation of 1.

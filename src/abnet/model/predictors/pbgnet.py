@@ -1,4 +1,4 @@
-"""`PBGNet`: PBGNet with one table per layer or, for any width, with draws from fixed thresholds."""
+"""`PBGNetPredictor`: PBGNet with one table per layer or, for any width, with draws from fixed thresholds."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,11 +17,11 @@ from abnet.networks.bam import BAM, contiguous
 from abnet.networks.cube import multilinear
 from abnet.networks.exact import check_width
 
-__all__ = ["PBGNet"]
+__all__ = ["PBGNetPredictor"]
 
 
 @dataclass(frozen=True, eq=False)
-class PBGNet(Predictor):
+class PBGNetPredictor(Predictor):
     """PBGNet: ``F^1 = m_1(x)``, and ``F^k`` the mean of ``m_k`` over signs with the means ``F^{k-1}``.
 
     Without thresholds the mean is exact, by a table of ``m_k`` for each layer. With thresholds it is over the T draws
@@ -38,7 +38,7 @@ class PBGNet(Predictor):
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> wide = PBGNet.from_network(BAM.init(rng, (2, 50, 50, 1)), rng, n_samples=10)
+    >>> wide = PBGNetPredictor.from_network(BAM.init(rng, (2, 50, 50, 1)), rng, n_samples=10)
     >>> wide.scores([[3.0, 1.0], [-2.0, -2.0]]).shape
     (2,)
     """
@@ -54,20 +54,22 @@ class PBGNet(Predictor):
             check_width((self.n_inputs, *map(len, self.biases)))
 
     @staticmethod
-    def from_network(network: BAM, rng: np.random.Generator | None = None, *, n_samples: int | None = None) -> "PBGNet":
+    def from_network(
+        network: BAM, rng: np.random.Generator | None = None, *, n_samples: int | None = None
+    ) -> "PBGNetPredictor":
         """The network in float64; with `n_samples`, with as many fresh thresholds."""
         exact = contiguous(network)
         if n_samples is None:
-            return PBGNet(exact.weights, exact.biases)
+            return PBGNetPredictor(exact.weights, exact.biases)
         drawing = np.random.default_rng() if rng is None else rng
         thresholds = tuple(drawing.uniform(-1, 1, (n_samples, d)) for d in network.sizes[1:-1])
-        return PBGNet(exact.weights, exact.biases, thresholds)
+        return PBGNetPredictor(exact.weights, exact.biases, thresholds)
 
     @staticmethod
-    def from_arrays(arrays: Arrays) -> "PBGNet":
+    def from_arrays(arrays: Arrays) -> "PBGNetPredictor":
         """The predictor whose `arrays` these are; ValueError if they are not fit to be."""
         drawn = "thresholds" if any(name.startswith("thresholds") for name in arrays) else None
-        return PBGNet(*plain_layers(arrays, drawn))
+        return PBGNetPredictor(*plain_layers(arrays, drawn))
 
     @property
     def n_inputs(self) -> int:

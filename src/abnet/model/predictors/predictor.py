@@ -33,7 +33,7 @@ class Predictor(ABC):
     """
 
     shares: ClassVar[bool] = True
-    """Whether a score is a share of votes, or approximates one (`Moments`), and so a probability."""
+    """Whether a score is a share of votes, or approximates one (`MomentsPredictor`), and so a probability."""
     vote: ClassVar[Vote] = None
     """What the scores are of the vote of a posterior."""
     coded_block: ClassVar[int] = 2048

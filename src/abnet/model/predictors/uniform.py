@@ -1,4 +1,4 @@
-"""`Uniform`: stochastic ABNet on fixed draws of the representations."""
+"""`UniformPredictor`: stochastic ABNet on fixed draws of the representations."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,11 +12,11 @@ from abnet.model.predictors.predictor import Arrays, Predictor
 from abnet.networks import uniform
 from abnet.networks.bam import BAM, contiguous
 
-__all__ = ["Uniform"]
+__all__ = ["UniformPredictor"]
 
 
 @dataclass(frozen=True, eq=False)
-class Uniform(Predictor):
+class UniformPredictor(Predictor):
     """Stochastic ABNet on fixed draws: ``F(x) = Σ_s H D P_1(x) / Σ_s D P_1(x)``.
 
     The sums are over n representations of the leading layer. Equal to the paper's layer-normalised pass on the same
@@ -35,7 +35,7 @@ class Uniform(Predictor):
     Examples
     --------
     >>> net = BAM((np.eye(2), np.ones((1, 2))), (np.zeros(2), np.zeros(1)))
-    >>> Uniform.from_network(net, np.random.default_rng(0), n_samples=4).votes([[3.0, 3.0], [-1.0, -2.0]])
+    >>> UniformPredictor.from_network(net, np.random.default_rng(0), n_samples=4).votes([[3.0, 3.0], [-1.0, -2.0]])
     array([1, 0])
     """
 
@@ -46,15 +46,15 @@ class Uniform(Predictor):
     log_d: NDArray[np.float64]
 
     @staticmethod
-    def from_network(network: BAM, rng: np.random.Generator, *, n_samples: int) -> "Uniform":
+    def from_network(network: BAM, rng: np.random.Generator, *, n_samples: int) -> "UniformPredictor":
         """Draw once, and collapse all layers after the first into two vectors, in float64."""
         exact = contiguous(network)
         draws = uniform.draw(rng, network.sizes, n_samples, np.float64)
         H, log_D = uniform.regions(exact.layers, draws)
-        return Uniform(exact.weights[0], exact.biases[0], draws[0].astype(np.int8), H, log_D)
+        return UniformPredictor(exact.weights[0], exact.biases[0], draws[0].astype(np.int8), H, log_D)
 
     @staticmethod
-    def from_arrays(arrays: Arrays) -> "Uniform":
+    def from_arrays(arrays: Arrays) -> "UniformPredictor":
         """The predictor whose `arrays` these are; ValueError if they are not fit to be."""
         check_names(arrays, ("W", "b", "S", "H", "log_d"))
         if arrays["W"].ndim != 2 or arrays["S"].ndim != 2 or 0 in arrays["W"].shape + arrays["S"].shape:
@@ -67,7 +67,7 @@ class Uniform(Predictor):
         check_array(arrays, "log_d", (n,))
         if not (np.abs(arrays["S"]) == 1).all():
             raise ValueError("the array S must hold signs, -1 and +1.")
-        return Uniform(*(arrays[name] for name in ("W", "b", "S", "H", "log_d")))
+        return UniformPredictor(*(arrays[name] for name in ("W", "b", "S", "H", "log_d")))
 
     @property
     def n_inputs(self) -> int:

@@ -284,10 +284,10 @@ class EBPClassifier(BaselineClassifier):
         return EBP(e=self.e) if self.method == "ebp" else EBPAdam(e=self.e)
 
     def _deploy(self, learner: Any, state: Any) -> Predictor:
-        from abnet.model.predictors.moments import Moments
+        from abnet.model.predictors.moments import MomentsPredictor
 
         self.network_ = learner.network(state)
-        return Moments.from_networks([self.network_], e=float(self.e))
+        return MomentsPredictor.from_networks([self.network_], e=float(self.e))
 
     def _auto_batch(self, n: int) -> int:
         return 10

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from abnet.certificates.certificate import Certificate
-from abnet.certificates.certify import Terms, facts_of
 from abnet.certificates.evidence import observe
+from abnet.certificates.from_evidence import Terms, facts_of
 from abnet.certificates.grouped_rows import check_groups
 from abnet.certificates.outside import Judged, judge_model
 from abnet.certificates.statement import state

@@ -8,7 +8,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Self
 
-from abnet.paper.protocol import METRICS, Result, Setting, definition, key
+from abnet.paper.run_key import definition, key
+from abnet.paper.run_result import METRICS, Result
+from abnet.paper.run_setting import Setting
 
 __all__ = ["RunStore", "StoreError"]
 
@@ -22,7 +24,7 @@ class StoreError(ValueError):
 class RunStore:
     """Finished runs in a SQLite file, locked for this process until it is closed.
 
-    A run is stored under its key (`abnet.paper.protocol.key`) with everything that the key is made of.
+    A run is stored under its key (`abnet.paper.run_key.key`) with everything that the key is made of.
 
     Parameters
     ----------

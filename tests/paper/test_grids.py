@@ -7,8 +7,9 @@ from dataclasses import fields, replace
 import pytest
 
 from abnet.paper import MODELS, Setting, fig4_grid, select, table1_grid
-from abnet.paper.grid import DATASETS, SettingGroup, groups_of
-from abnet.paper.protocol import Protocol, definition, key, protocol_of
+from abnet.paper.protocol import DATASETS, Protocol, protocol_of
+from abnet.paper.run_key import definition, key
+from abnet.paper.setting_groups import SettingGroup, groups_of
 
 SETTING = Setting("adult", "ABNet", (4, 4), 0.01, 3)
 
@@ -97,14 +98,6 @@ def test_a_group_refuses_members_that_share_too_little_or_too_much() -> None:
         SettingGroup(())
     with pytest.raises(ValueError, match="twice"):
         SettingGroup((SETTING, SETTING))
-
-
-def test_a_part_of_a_group_keeps_its_order() -> None:
-    group = SettingGroup(tuple(replace(SETTING, learning_rate=rate) for rate in (0.1, 0.01, 0.001)))
-    part = group.only([group.settings[2], group.settings[0]])
-    assert part is not None
-    assert [setting.learning_rate for setting in part.settings] == [0.1, 0.001]
-    assert group.only([]) is None
 
 
 def test_protocol_of_each_model() -> None:

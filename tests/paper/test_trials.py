@@ -6,10 +6,12 @@ from typing import Any
 import pytest
 
 from abnet.paper import MODELS, Result, Setting, select, table1_grid
-from abnet.paper.grid import SettingGroup
-from abnet.paper.protocol import key, protocol_of
-from abnet.paper.runs import run_group
-from abnet.paper.selection import choose, race, trials
+from abnet.paper.group_training import run_group
+from abnet.paper.protocol import protocol_of
+from abnet.paper.run_key import key
+from abnet.paper.selection import choose
+from abnet.paper.setting_groups import SettingGroup
+from abnet.paper.trials import race, trials
 
 WIDE = select(table1_grid(narrow=False), datasets=["adult"])
 

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from abnet.paper import RunStore, Setting, sweep, table1_grid
-from abnet.paper.driver import _expected_cost
-from abnet.paper.grid import groups_of
+from abnet.paper.setting_groups import groups_of
+from abnet.paper.sweep_progress import expected_cost
 
 HERE = Path(__file__).parent
 
@@ -24,7 +24,7 @@ HERE = Path(__file__).parent
 def fake(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.syspath_prepend(HERE)
     module = importlib.import_module("fake_training")
-    monkeypatch.setattr("abnet.paper.driver._fingerprint", module.fingerprint)
+    monkeypatch.setattr("abnet.paper.sweeping._fingerprint", module.fingerprint)
     return module
 
 
@@ -143,4 +143,4 @@ def test_without_the_data_nothing_starts(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_the_cost_of_a_group_follows_its_minibatches() -> None:
     cheap, dear = groups_of([Setting(name, "ABNet", (2,), 0.1, 0) for name in ("ads", "mnistLH")])
-    assert _expected_cost(dear) / _expected_cost(cheap) == pytest.approx(70_000 / 64 / (3_279 / 32))
+    assert expected_cost(dear) / expected_cost(cheap) == pytest.approx(70_000 / 64 / (3_279 / 32))

@@ -1,0 +1,121 @@
+"""The setting of a run: data set, model, sizes, learning rate and repetition."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+__all__ = ["Architecture", "FAMILIES", "MODELS", "Setting", "VARIANTS", "Variant"]
+
+Architecture: TypeAlias = Literal["narrow", "wide"]
+MODELS = ("PBGNet", "ABNet", "PBGNet_l", "ABNet_l", "EBP", "BC", "BNN")
+"""The models of Table 1, in its order; `_l` stands for the paper's subscript ℓ."""
+FAMILIES = (("PBGNet", "ABNet"), ("PBGNet_l", "ABNet_l"), ("EBP",), ("BC",), ("BNN",))
+"""Models that read the same training rows in the same minibatches, so that they can share one compiled program."""
+WIDEST_NARROW = 8
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What a variant adds to the paper's protocol of PBGNet and ABNet; none of it needs another bound.
+
+    Attributes
+    ----------
+    warm_up
+        Epochs on the linear loss before the bound; the prior stays the initialisation.
+    deviations
+        Whether the standard deviation of each layer is learned with the weights.
+    restarts
+        Initialisations trained on each split, the one with the lowest bound kept: each is a prior of its own, so every
+        bound is computed at δ divided by their number.
+    """
+
+    warm_up: int = 0
+    deviations: bool = False
+    restarts: int = 1
+
+
+VARIANTS = {
+    "warm-up": Variant(warm_up=2),
+    "deviations": Variant(deviations=True),
+    "both": Variant(warm_up=2, deviations=True),
+    "restarts": Variant(warm_up=2, deviations=True, restarts=4),
+}
+"""Variants of the paper's protocol, by name."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One run: a model with its sizes and learning rate, on one split of one data set.
+
+    Parameters
+    ----------
+    dataset
+        Name for `abnet.paper.load`.
+    model
+        One of `MODELS`.
+    hidden_layer_sizes
+        Units of each hidden layer, leading layer first.
+    learning_rate
+        Adam's rate; None for EBP, which has none.
+    repetition
+        Seed of the train/test split and of the initialisation.
+    trial_epochs
+        The most epochs of a trial (`abnet.paper.trials`); None for a run in full.
+    variant
+        A name in `VARIANTS`; None for the paper's protocol.
+
+    Examples
+    --------
+    >>> setting = Setting("ads", "ABNet", (4, 4, 4), 0.01, 0)
+    >>> setting.hidden_layers, setting.width, setting.architecture
+    (3, 4, 'narrow')
+    """
+
+    dataset: str
+    model: str
+    hidden_layer_sizes: tuple[int, ...]
+    learning_rate: float | None
+    repetition: int
+    trial_epochs: int | None = None
+    variant: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.model not in MODELS:
+            raise ValueError(f"model {self.model!r} is unknown; choose from {', '.join(MODELS)}")
+        if not self.hidden_layer_sizes or min(self.hidden_layer_sizes) < 1:
+            raise ValueError(f"hidden_layer_sizes must be positive and at least one, got {self.hidden_layer_sizes}")
+        if (self.learning_rate is None) != (self.model == "EBP"):
+            raise ValueError(
+                f"learning_rate={self.learning_rate} with {self.model}: EBP takes None, the others a number"
+            )
+        if self.trial_epochs is not None and self.trial_epochs < 1:
+            raise ValueError(f"trial_epochs must be at least 1, got {self.trial_epochs}")
+        if self.variant is not None:
+            self._check_variant(self.variant)
+
+    def _check_variant(self, variant: str) -> None:
+        if variant not in VARIANTS:
+            raise ValueError(f"variant {variant!r} is unknown; choose from {', '.join(VARIANTS)}")
+        if self.model not in ("PBGNet", "ABNet"):
+            raise ValueError(f"variant {variant!r} with {self.model}: only PBGNet and ABNet have variants")
+
+    @property
+    def hidden_layers(self) -> int:
+        """Number of hidden layers."""
+        return len(self.hidden_layer_sizes)
+
+    @property
+    def width(self) -> int:
+        """Units of the widest hidden layer."""
+        return max(self.hidden_layer_sizes)
+
+    @property
+    def architecture(self) -> Architecture:
+        """Table 1's half: "narrow" (exact aggregation) up to 8 units, "wide" (stochastic) above."""
+        if self.width <= WIDEST_NARROW:
+            return "narrow"
+        return "wide"
+
+    @property
+    def family(self) -> tuple[str, ...]:
+        """The models this one can train with."""
+        return next(family for family in FAMILIES if self.model in family)
