@@ -21,6 +21,7 @@ from abnet.certificates.from_evidence import (
     about_the_vote,
     certify,
     certify_drawn,
+    facts_of,
     for_candidates,
     rates,
 )
@@ -185,6 +186,14 @@ def promises(made: Certificate) -> list[Any]:
 def test_a_real_certificate_agrees_with_itself(name: str) -> None:
     made = REAL[name]()
     assert Certificate.from_dict(made.to_dict()) == made
+
+
+def test_classes_may_be_called_as_the_library_calls_other_labels_and_answers() -> None:
+    names = ("another label", "other or none")
+    seen = observe(np.arange(N) % 3, np.arange(N) // 3 % 3, names)  # each with rows of no class, and without an answer
+    for made in (certify(seen, TEST), Certificate(statements=tuple(rates(seen, TEST)), facts=facts_of(seen, TEST))):
+        assert len(set(made.facts.classes)) == 3
+        assert Certificate.from_dict(made.to_dict()) == made
 
 
 def test_every_kind_of_statement_has_a_rule_and_every_rule_a_certificate() -> None:

@@ -24,7 +24,7 @@ from abnet.tables.notes import NoteWarning
 from abnet.tables.preparation import TablePreparation, UnseenWarning
 from abnet.tables.reading import learning_part
 from abnet.tables.target import bin_names
-from abnet.utils.errors import ParameterError
+from abnet.utils.errors import ParameterError, TrainingRowsError
 
 SMALL: Any = {"hidden_layer_sizes": (2,), "max_iter": 4, "random_state": 0}
 N, MOST = 3000, 250
@@ -124,6 +124,19 @@ def test_columns_may_be_dropped(frame: pl.DataFrame) -> None:
 def learning(frame: pl.DataFrame) -> NDArray[np.bool_]:
     """Which rows learn: the first 400 in the order of their hashes."""
     return np.isin(np.arange(N), row_order(row_hashes(frame), 0)[:MOST])
+
+
+def test_counted_rows_that_choose_among_models_cannot_certify_the_choice(frame: pl.DataFrame, fitted: Any) -> None:
+    """As in a fit in memory: the rows of a choice are used up, and those of a single model are not."""
+    counted = frame.filter(~learning(frame))
+    assert abnet.certify_table(fitted.model_, counted, truth="y").made.facts.n_rows == N - MOST
+    chosen = ABNetClassifier(**SMALL, n_candidates=2)
+    model = fit_table(pieces(frame), "y", estimator=chosen, max_learn_rows=MOST).model_
+    for given in (counted, counted.head(300), frame.filter(learning(frame))):
+        with pytest.raises(TrainingRowsError):
+            abnet.certify_table(model, given, truth="y")
+    new = frame.with_columns(pl.col("x") + 0.0005)
+    assert abnet.certify_table(model, new, truth="y").made.facts.n_rows == N
 
 
 def relabelled(frame: pl.DataFrame, label: str, count: int) -> tuple[pl.DataFrame, NDArray[np.intp]]:

@@ -96,6 +96,18 @@ def test_no_partition_is_named() -> None:
         certify_parts(models.model("compact", 3), [])
 
 
+def test_evidence_about_another_model_is_refused() -> None:
+    model = models.model("compact", 3)
+    other = replace(model, decision=Decision(kind="abstain", threshold=0.9))
+    X, y = rows(model, 60)
+    parts = [partition_evidence(model, X[:30], y[:30]), partition_evidence(model, X[30:], y[30:])]
+    assert certify_parts(model, parts).model == model_digest(model)
+    with pytest.raises(ValueError, match="another model"):
+        certify_parts(other, parts)
+    with pytest.raises(ValueError, match="different models"):
+        certify_parts(model, [parts[0], partition_evidence(other, X[30:], y[30:])])
+
+
 NAMES = ["a", "b", "c"]
 
 

@@ -10,6 +10,7 @@ never do:
 | trained on the rows | ``k⁺`` with ξ(n), or Catoni's at a C chosen in advance | twice Gibbs or tandem, δ/2 each |
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -235,7 +236,8 @@ def rates(evidence: Evidence, terms: Terms, *, others: bool = True) -> list[Stat
     if terms.trained:
         raise ValueError("the posterior was trained on these rows, so they cannot bound its error rates on new rows.")
     facts, table = facts_of(evidence, terms), evidence.counts.sum(axis=2)
-    answers = [*evidence.classes, *([NO_ANSWER] if others or len(evidence.classes) < 2 else [])]
+    none = _unlike(evidence.classes, NO_ANSWER)
+    answers = [*evidence.classes, *([none] if others or len(evidence.classes) < 2 else [])]
     if len(answers) == len(evidence.classes) and table[:, -1].any():
         raise ValueError("some answers are not among the classes: use others=True.")
     made = []
@@ -261,7 +263,7 @@ def rates(evidence: Evidence, terms: Terms, *, others: bool = True) -> list[Stat
 def facts_of(evidence: Evidence, terms: Terms) -> Facts:
     """What was counted, and how the model was made."""
     rows, errors = evidence.class_rows.tolist(), evidence.class_errors.tolist()
-    names = [*evidence.classes, UNKNOWN] if rows[-1] else list(evidence.classes)
+    names = [*evidence.classes, _unlike(evidence.classes, UNKNOWN)] if rows[-1] else list(evidence.classes)
     return Facts(
         n_rows=evidence.n_rows, classes=tuple(names), class_rows=tuple(rows[: len(names)]),
         class_errors=tuple(errors[: len(names)]), source=terms.source, delta=terms.delta,
@@ -269,6 +271,11 @@ def facts_of(evidence: Evidence, terms: Terms) -> Facts:
         kl=terms.kl, n_paths=None if evidence.losses is None else evidence.losses.n_paths,
         vote_paths=terms.vote_paths, drawn=terms.drawn, n_candidates=terms.n_candidates,
     )  # fmt: skip
+
+
+def _unlike(classes: Sequence[str], name: str) -> str:
+    """The name, lengthened if it is that of a class: a statement is known by the names in it."""
+    return name if name not in classes else _unlike(classes, f"{name} (no class)")
 
 
 def _of_rows(evidence: Evidence, terms: Terms) -> list[Statement]:

@@ -92,20 +92,30 @@ def decide(
 ) -> tuple[Decision, list[Statement]]:
     """The decision certified by the bound rows, and the statements about it; the plain vote if none is certified."""
     decision, made = meet(goal, held, scores, codes, names, terms, keys=np.arange(len(codes)))
+    # Both warnings come from the held-out rows, so another target on them is a choice that the bound has to cover.
+    another = Parameter("n_candidates", 2 * terms.n_candidates)
     if decision is None:
         warnings.warn(
-            f"{goal} could not be certified and is not promised. Predictions are the most likely class instead (the "
-            "plain vote). The certificate says what was counted, and how many held-out rows would be needed.",
+            ParameterWarning(
+                "{} could not be certified and is not promised. Predictions are the most likely class instead (the "
+                "plain vote). The certificate says what was counted, and how many held-out rows would be needed. "
+                "To try another target on the same rows, add {}: it is then a choice among two.",
+                goal, another,
+            ),
             stacklevel=5,
-        )
+        )  # fmt: skip
     # The classes are equals for costs: leaving out one of them may be what is cheapest.
     warning = None if isinstance(goal, Costs) else extreme(made)
     if warning is not None:
         warnings.warn(
-            f"{goal} is certified, but at a price. {warning} The table of thresholds, which is estimated on training "
-            "rows, shows what other targets would cost.",
+            ParameterWarning(
+                "{} is certified, but at a price. {} The table of thresholds, which is estimated on training rows, "
+                "shows what other targets would cost. To certify another one on the same rows, add {}: it is then a "
+                "choice among two.",
+                goal, warning, another,
+            ),
             stacklevel=5,
-        )
+        )  # fmt: skip
     return (ARGMAX if decision is None else decision), made
 
 

@@ -144,8 +144,9 @@ def _learn_and_count(
     fitted = learn_all(classifier, part)
     others = {"logistic": learned_logistic(fitted).predict} if compare else {}
     found = count_rows(
-        fitted.model, part.frames(), target, part.learns, losses=scores_are_expected(fitted), others=others
-    )
+        fitted.model, part.frames(), target, part.learns, losses=scores_are_expected(fitted), others=others,
+        chosen=fitted.terms.n_candidates > 1,
+    )  # fmt: skip
     settle(classifier, fitted, found)
     return tuple(counted_rival(fitted, errors, found.seen) for errors in found.other_errors.values())
 

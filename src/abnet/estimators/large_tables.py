@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from abnet.certificates.evidence import Evidence, observe
 from abnet.certificates.fingerprint import CopiesInStream
+from abnet.certificates.fitted_rows import RowFilter, kept_rows, row_filter
 from abnet.certificates.from_evidence import certify
 from abnet.estimators.certificate_mixin import CertificateMixin
 from abnet.estimators.fit import Fitted
@@ -24,6 +25,7 @@ from abnet.tables.reading import Learning
 from abnet.tables.target import label_codes
 from abnet.tables.unseen import UnseenWarning, merge
 from abnet.training.features import is_our_own
+from abnet.training.labelled_rows import marks_of
 from abnet.training.recipe import share_in_words
 from abnet.training.settings import Settings
 from abnet.utils.coded_rows import CodedRows
@@ -55,12 +57,15 @@ class CountedRows:
         Values that do not occur in the training rows.
     copies : str
         Warning about rows that occur several times; usually empty.
+    row_filter : RowFilter or None
+        Of the whole table, if the held-out rows are used to choose among models.
     """
 
     seen: Evidence
     other_errors: dict[str, int] = field(default_factory=dict)
     unseen: list[Unseen] = field(default_factory=list)
     copies: str = ""
+    row_filter: RowFilter | None = None
 
 
 def count_rows(
@@ -71,6 +76,7 @@ def count_rows(
     *,
     losses: bool = True,
     others: Mapping[str, Callable[[NDArray[Any]], NDArray[np.intp]]] | None = None,
+    chosen: bool = False,
 ) -> CountedRows:
     """Stream the held-out rows through a fitted model, and count its errors.
 
@@ -87,7 +93,13 @@ def count_rows(
         Whether the scores are the expected output; if not, the Gibbs risk is not certified.
     others : mapping, optional
         Further models, as functions from prepared rows to class codes.
+    chosen : bool
+        Whether one of several models is chosen by these rows: then they cannot certify it again, and the filter holds
+        rows of the whole table.
     """
+    used: list[tuple[NDArray[np.float32], NDArray[np.intp]]] = []
+    sampled = np.zeros(len(learns), np.bool_)
+    sampled[kept_rows(len(learns))] = chosen
     classes, names = model.classes_.tolist(), model.labels.names
     nothing = np.zeros(0, np.intp)
     found, stream, start = (
@@ -97,7 +109,7 @@ def count_rows(
     )
     for frame in frames:
         tell("Certificate", start / len(learns))
-        counted = ~learns[start : start + frame.height]
+        counted, some = ~learns[start : start + frame.height], sampled[start : start + frame.height]
         table = as_table(frame, before=start)
         start += frame.height
         labels = label_codes(table, target, classes)
@@ -106,6 +118,8 @@ def count_rows(
         stream.add(prepared.features if isinstance(prepared, CodedRows) else prepared, labels)
         rows, codes = prepared[counted], labels[counted]
         found.unseen = merge([*found.unseen, *reports])
+        if some.any():
+            used.append((np.asarray(prepared[some]), labels[some]))
         if not len(codes):
             continue
         scores = model.predictor.scores(rows, threads=cores())
@@ -114,6 +128,9 @@ def count_rows(
             answers = other(rows.features if isinstance(rows, CodedRows) else rows)
             found.other_errors[name] = found.other_errors.get(name, 0) + int(np.count_nonzero(answers != codes))
     found.copies = stream.told(classes)
+    if used:
+        X, codes = (np.concatenate(parts) for parts in zip(*used, strict=True))
+        found.row_filter = row_filter(X, marks_of(codes, model.n_classes))
     return found
 
 
@@ -165,13 +182,13 @@ def settle(classifier: CertificateMixin, fitted: Fitted, found: CountedRows) -> 
         warnings.warn(found.copies, stacklevel=3)
     warn_of_unknown(int(found.seen.class_rows[-1]))
     with fitting_anew(classifier, keep=("n_features_in_", "feature_names_in_")):
-        classifier._keep(counted(fitted, found.seen))
+        classifier._keep(counted(fitted, found.seen, found.row_filter))
 
 
-def counted(fitted: Fitted, seen: Evidence) -> Fitted:
+def counted(fitted: Fitted, seen: Evidence, used: RowFilter | None = None) -> Fitted:
     """The fit with the certificate from other rows, and with the training fraction of the whole table."""
     model = fitted.model
-    card = msgspec.structs.replace(model.card, n_counted_rows=seen.n_rows)
+    card = msgspec.structs.replace(model.card, n_counted_rows=seen.n_rows, row_filter=used or model.card.row_filter)
     if card.parameters is not None and card.recipe is not None:
         share = len(fitted.rows.codes) / (len(fitted.rows.codes) + seen.n_rows)
         whole, _, _ = card.recipe.rpartition("; ")

@@ -19,7 +19,7 @@ from abnet.certificates.from_evidence import Terms, certify
 from abnet.certificates.grouped_rows import check_groups
 from abnet.certificates.split import RandomState, bet_keys, drawn_seed, row_hashes, row_order
 from abnet.certificates.training_rows import filter_of, label_marks, refuse_fitted
-from abnet.model.digest import belonging
+from abnet.model.digest import belonging, model_digest
 from abnet.model.model import FittedClassifier, Model, model_of
 from abnet.tables.labels import check_labelled, losses_of, with_unknown
 from abnet.utils.coded_rows import dense
@@ -39,17 +39,22 @@ class PartEvidence:
         How many of the rows the model was fitted on, by its filter.
     contents : dict
         For rows in groups: the sum of the hashes of each group's rows, which the betting bound orders the groups by.
+    model : str or None
+        Digest of the model that predicted the rows; None for a model that cannot be saved.
     """
 
     evidence: Evidence
     sighted: Sighted = field(default_factory=Sighted)
     contents: dict[Any, int] = field(default_factory=dict)
+    model: str | None = None
 
     def __add__(self, other: "PartEvidence") -> "PartEvidence":
+        if self.model != other.model:
+            raise ValueError("the partitions were predicted by different models, so their errors cannot be added.")
         contents = dict(self.contents)
         for name, content in other.contents.items():
             contents[name] = (contents.get(name, 0) + content) % 2**64
-        return PartEvidence(self.evidence + other.evidence, self.sighted + other.sighted, contents)
+        return PartEvidence(self.evidence + other.evidence, self.sighted + other.sighted, contents, self.model)
 
 
 def partition_evidence(
@@ -81,7 +86,8 @@ def partition_evidence(
     if not len(given):
         none = np.zeros(0, np.intp)
         losses, nobody = np.zeros(0) if exact else None, None if groups is None else Groups()
-        return PartEvidence(replace(observe(none, none, labels.names, losses=losses), groups=nobody))
+        nothing = replace(observe(none, none, labels.names, losses=losses), groups=nobody)
+        return PartEvidence(nothing, model=model_digest(loaded))
     rows, found = loaded.features(X), labels.encode(given)
     codes, _ = with_unknown(found, K)
     seen = filter_of(loaded)
@@ -94,7 +100,7 @@ def partition_evidence(
     )  # fmt: skip
     sighted = Sighted() if seen is None else seen.sighted
     contents = {} if groups is None else _contents(X, given, np.asarray(groups))
-    return PartEvidence(replace(evidence, values=None), sighted, contents)
+    return PartEvidence(replace(evidence, values=None), sighted, contents, model_digest(loaded))
 
 
 def _contents(X: Any, y: Any, groups: Any) -> dict[Any, int]:
@@ -139,6 +145,8 @@ def certify_parts(
     if not found:
         raise ValueError("there are no partitions to merge.")
     whole = reduce(operator.add, found)
+    if whole.model != model_digest(loaded):
+        raise ValueError("the partitions were predicted by another model: pass the model that the evidence is about.")
     seen = filter_of(loaded)
     if seen is not None:
         seen.sighted = whole.sighted
