@@ -29,7 +29,7 @@ STEPS = (
     ("    look for copies of rows, fingerprint beside it", "fingerprint.py", "warn_of_copies"),
     ("    thresholds of the codes", "preparing.py", "code_map"),
     ("    training", "mixture_learning.py", "learn_mixture"),
-    ("      teachers", "teachers.py", "of"),
+    ("      teachers", "teacher_pool.py", "fit_pool"),
     ("      members", "members.py", "learn_members"),
     ("    codes of the rows, not written out", "coded.py", "with_codes"),
     ("    counted rows", "observing.py", "observe_posterior"),

@@ -21,7 +21,7 @@ import pandas as pd
 from abnet import CertifiedClassifier
 from abnet.networks.bam import BAM
 from abnet.training import members as training_members
-from abnet.training import mixture_learning, posterior_learner
+from abnet.training import mixture_learning, posterior_learner, train_mixture
 from measure import certified_error
 from tables import measures, write
 
@@ -49,7 +49,7 @@ class MaskedLearner(posterior_learner.PosteriorLearner):
 @contextmanager
 def masks() -> Iterator[None]:
     """Fits in this context have masks on the leading layers."""
-    learn, start = mixture_learning._prior_members, training_members.random_members
+    learn, start = mixture_learning.learn_members_of_prior, training_members.random_members
     columns = np.arange(0)
 
     def learn_masked(rows: Any, *rest: Any) -> Any:
@@ -70,9 +70,9 @@ def masks() -> Iterator[None]:
         return tuple(members)
 
     with (
-        patch.object(mixture_learning, "_prior_members", learn_masked),
+        patch.object(mixture_learning, "learn_members_of_prior", learn_masked),
         patch.object(training_members, "random_members", start_masked),
-        patch.object(posterior_learner, "PosteriorLearner", MaskedLearner),
+        patch.object(train_mixture, "PosteriorLearner", MaskedLearner),
     ):
         yield
 

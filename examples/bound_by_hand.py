@@ -12,8 +12,10 @@ from abnet import BAM, bounds
 from abnet import networks as aggregation
 
 X, digits = load_digits(return_X_y=True)
-X, y = (X / 16).astype(np.float32), np.where(digits % 2 == 0, 1.0, -1.0)  # even or odd; a fixed map, nothing fitted
-n, delta = len(y), 0.05
+X = (X / 16).astype(np.float32)  # a fixed map, nothing fitted
+y = np.where(digits % 2 == 0, 1.0, -1.0)  # even or odd
+n = len(y)
+delta = 0.05
 
 prior = BAM.init(jax.random.key(0), (64, 4, 1))
 
@@ -47,7 +49,8 @@ for _ in range(500):
 
 net = learned[0].astype(np.float64)  # with NumPy arrays, outputs are computed in float64, which a certificate needs
 F = aggregation.expected_output(net, X)
-r, kl = float(np.mean((1 - y * F) / 2)), float(aggregation.kl(net, prior.astype(np.float64)))
+r = float(np.mean((1 - y * F) / 2))
+kl = float(aggregation.kl(net, prior.astype(np.float64)))
 print(f"Gibbs risk {r:.3f} on {n} rows, KL {kl:.1f}, ln C {float(learned[1]):.2f}")
 print(f"bound on the Gibbs risk: {bounds.gibbs_bound(r, kl, n, delta):.3f} (learned with {objective(learned):.3f})")
 print(f"bound on the vote: {bounds.vote_bound(r, float(np.mean(((1 - y * F) / 2) ** 2)), kl, n, delta):.3f}")

@@ -37,9 +37,11 @@ class Noisy(Aggregation):
 
 
 X, digits = load_digits(return_X_y=True)
-X, y = X / 16, digits % 2
+X = X / 16
+y = digits % 2
 for aggregation in (Exact(), Noisy(0.1)):
     clf = ABNetClassifier((4,), prior="init", aggregation=aggregation, preprocessor=None, max_iter=30, random_state=0)
     clf.fit(X, y)
-    risk, error = clf.certificate_.gibbs_risk_bound, np.mean(clf.predict(X) != y)
+    risk = clf.certificate_.gibbs_risk_bound
+    error = np.mean(clf.predict(X) != y)
     print(f"{aggregation}: bound on the Gibbs risk {risk:.2f}, KL {clf.kl_:.0f}, training error {error:.2f}")

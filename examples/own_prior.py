@@ -11,7 +11,8 @@ from sklearn.linear_model import LogisticRegression
 from abnet import BAM, ABNetClassifier
 
 X, digits = load_digits(return_X_y=True)
-X, y = X / 16, np.where(digits % 2 == 0, "even", "odd")
+X = X / 16
+y = np.where(digits % 2 == 0, "even", "odd")
 first = np.random.default_rng(0).random(len(y)) < 0.5
 
 rules = [LogisticRegression(C=C, max_iter=2000).fit(X[first], y[first]) for C in (0.3, 1.0, 3.0)]
@@ -20,6 +21,6 @@ b = np.concatenate([rule.intercept_ for rule in rules]) * 4
 prior = BAM((W, np.full((1, 3), 3.0)), (b, np.zeros(1)))  # three rules, and their majority
 
 common = {"preprocessor": None, "max_iter": 30, "random_state": 0}
-for name, given in (("random start", "init"), ("three rules", prior)):
-    clf = ABNetClassifier((3,), prior=given, **common).fit(X[~first], y[~first])
+for name, start in (("random start", "init"), ("three rules", prior)):
+    clf = ABNetClassifier((3,), prior=start, **common).fit(X[~first], y[~first])
     print(f"{name}: KL {clf.kl_:.0f}, C {clf.C_:.1f}, bound on the Gibbs risk {clf.certificate_.gibbs_risk_bound:.2f}")

@@ -5,7 +5,9 @@ It uses the circles data set, which needs no files. If you have the data of the 
 
 from abnet import paper
 
-DATASET, RATES, SPLITS = "circles", (0.1, 0.01), 2
+DATASET = "circles"
+RATES = (0.1, 0.01)
+SPLITS = 2
 results = {
     (variant, rate): [paper.run(DATASET, "ABNet", (2,), rate, split, variant=variant) for split in range(SPLITS)]
     for variant in (None, "both")

@@ -10,7 +10,9 @@ import numpy as np
 from abnet import bounds
 
 rng = np.random.default_rng(0)
-n, kl, delta = 100_000, 8.0, 0.05
+n = 100_000
+kl = 8.0
+delta = 0.05
 
 shares = {  # of the voters that err on each row
     "confident": np.where(rng.random(n) < 0.04, 0.95, 0.01),
@@ -19,8 +21,9 @@ shares = {  # of the voters that err on each row
 }
 print(f"{'':10} {'error':>6} {'2 Gibbs':>8} {'tandem':>8} {'mu':>8} {'C':>8} {'held out':>9}")
 for name, p in shares.items():
-    r, e = p.mean(), (p**2).mean()
-    found = [
+    r = p.mean()
+    e = (p**2).mean()
+    values = [
         bounds.twice_gibbs_bound(r, kl, n, delta),
         bounds.tandem_bound(e, kl, n, delta),
         bounds.mu_tandem_bound(r, e, kl, n, delta),
@@ -29,4 +32,4 @@ for name, p in shares.items():
     errors = int((p >= 0.5).sum())
     # The test-set bound on 1,000 held-out rows is tighter still, assuming that the vote has the same error rate there.
     held_out = bounds.clopper_pearson_bound(round(errors / 100), n // 100, delta)
-    print(f"{name:10} {errors / n:6.3f} " + " ".join(f"{b:8.3f}" for b in found) + f" {held_out:9.3f}")
+    print(f"{name:10} {errors / n:6.3f} " + " ".join(f"{b:8.3f}" for b in values) + f" {held_out:9.3f}")

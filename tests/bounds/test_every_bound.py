@@ -18,21 +18,11 @@ REGISTRY: dict[str, Bound] = {
     "gibbs_bound": lambda k, kl, n, d, K: bounds.gibbs_bound(k / n, kl, n, d, n_candidates=K),
     "gibbs_bound_frozen": lambda k, kl, n, d, K: bounds.gibbs_bound_frozen(k / n, n, d, n_candidates=K),
     "twice_gibbs_bound": lambda k, kl, n, d, K: bounds.twice_gibbs_bound(k / n, kl, n, d, n_candidates=K),
-    "twice_gibbs_bound_frozen": lambda k, kl, n, d, K: bounds.twice_gibbs_bound_frozen(k / n, n, d, n_candidates=K),
     "tandem_bound": lambda k, kl, n, d, K: bounds.tandem_bound(k / n, kl, n, d, n_candidates=K),
-    "tandem_bound_frozen": lambda k, kl, n, d, K: bounds.tandem_bound_frozen(k / n, n, d, n_candidates=K),
     "vote_bound": lambda k, kl, n, d, K: bounds.vote_bound(k / n, k / n, kl, n, d, n_candidates=K),
     "clopper_pearson_bound": lambda k, kl, n, d, K: bounds.clopper_pearson_bound(k, n, d, n_candidates=K),
     "single_network_bound": lambda k, kl, n, d, K: bounds.single_network_bound(k / n, kl, n, d, n_candidates=K),
     "sampled_risk_bound": lambda k, kl, n, d, K: bounds.sampled_risk_bound(k / n, n, d, n_candidates=K),
-    "sampled_gibbs_bound": lambda k, kl, n, d, K: bounds.sampled_gibbs_bound(k / n, 9 * n, kl, n, d, n_candidates=K),
-    "sampled_gibbs_bound_frozen": lambda k, kl, n, d, K: bounds.sampled_gibbs_bound_frozen(
-        k / n, 9 * n, n, d, n_candidates=K
-    ),
-    "sampled_tandem_bound": lambda k, kl, n, d, K: bounds.sampled_tandem_bound(k / n, 4 * n, kl, n, d, n_candidates=K),
-    "sampled_tandem_bound_frozen": lambda k, kl, n, d, K: bounds.sampled_tandem_bound_frozen(
-        k / n, 4 * n, n, d, n_candidates=K
-    ),
     "fixed_paths_vote_bound": lambda k, kl, n, d, K: bounds.fixed_paths_vote_bound(k / n, n, d, n_candidates=K),
     "fixed_paths_tandem_bound": lambda k, kl, n, d, K: bounds.fixed_paths_tandem_bound(k / n, n, d, n_candidates=K),
     "c_bound": lambda k, kl, n, d, K: bounds.c_bound(k / n, 0.0, kl, n, d, n_candidates=K),

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from abnet import bounds
+from abnet.bounds.trained import trained_gibbs_bound, trained_vote_bound
 
 few = settings(max_examples=300, deadline=None, derandomize=True)
 risks = st.one_of(st.sampled_from([0.0, 1.0]), st.floats(0.0, 1.0))
@@ -72,8 +73,6 @@ def test_vote_bounds_are_multiples_of_inverses() -> None:
     assert bounds.tandem_bound(0.004, 7.0, 1230) == pytest.approx(
         4 * bounds.kl_inverse_upper(0.004, (14.0 + log) / 1230)
     )
-    assert bounds.twice_gibbs_bound_frozen(0.03, 1230) == 2 * bounds.gibbs_bound_frozen(0.03, 1230)
-    assert bounds.tandem_bound_frozen(0.004, 1230) == 4 * bounds.gibbs_bound_frozen(0.004, 1230)
 
 
 @pytest.mark.parametrize(("risk", "tandem", "winner"), [(0.05, 0.05, "twice"), (0.2, 0.041, "tandem")])
@@ -88,7 +87,7 @@ def test_vote_bound_takes_the_smaller_at_half_delta(risk: float, tandem: float, 
 
 def test_sampling_costs_what_the_theory_page_says() -> None:
     for mean, cost in [(0.03, 0.0009), (0.10, 0.0015)]:
-        sampled = bounds.sampled_gibbs_bound(mean, 20 * 26_250, 50.0, 26_250)
+        sampled = trained_gibbs_bound(mean, 26_250, 50.0, n_paths=20)
         assert sampled - bounds.gibbs_bound(mean, 50.0, 26_250) == pytest.approx(cost, abs=5e-5)
 
 
@@ -96,10 +95,9 @@ def test_sampled_bounds_share_delta_out() -> None:
     inner = bounds.sampled_risk_bound(0.03, 24_600, 0.005)
     assert covers(inner, 0.03, mpmath.log(mpmath.mpf(1) / mpmath.mpf(0.005)), 24_600)
     pairs = bounds.sampled_risk_bound(0.002, 12_300, 0.005)
-    assert bounds.sampled_gibbs_bound(0.03, 24_600, 9.0, 1230) == bounds.gibbs_bound(inner, 9.0, 1230, 0.045)
-    assert bounds.sampled_gibbs_bound_frozen(0.03, 24_600, 1230) == bounds.gibbs_bound_frozen(inner, 1230, 0.045)
-    assert bounds.sampled_tandem_bound(0.002, 12_300, 9.0, 1230) == bounds.tandem_bound(pairs, 9.0, 1230, 0.045)
-    assert bounds.sampled_tandem_bound_frozen(0.002, 12_300, 1230) == bounds.tandem_bound_frozen(pairs, 1230, 0.045)
+    assert trained_gibbs_bound(0.03, 1230, 9.0, n_paths=20) == bounds.gibbs_bound(inner, 9.0, 1230, 0.045)
+    second_order = trained_vote_bound(1.0, 0.002, 1230, 9.0, 0.1, n_paths=20)  # with this risk the first order is 1
+    assert second_order == bounds.tandem_bound(pairs, 9.0, 1230, 0.045)
 
 
 def test_single_network_bound_counts_a_negative_right_side_as_nothing() -> None:

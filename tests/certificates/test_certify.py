@@ -259,7 +259,8 @@ def test_kept_paths_share_one_threshold(paths: int) -> None:
     means, pairs = RISKS, RISKS**2
     terms = Terms(delta=0.5, trained=True, kl=1.0, vote="kept paths", vote_paths=paths)
     made = of_losses(means, terms, pairs=pairs, n_paths=8)
-    gibbs = bounds.sampled_gibbs_bound(float(means.mean()), 8 * N, 1.0, N, 0.225)
+    risk = bounds.sampled_risk_bound(float(means.mean()), 8 * N, 0.0225)
+    gibbs = bounds.gibbs_bound(risk, 1.0, N, 0.2025)
     first, second = (kept_paths_threshold(paths, 0.05, order=j) for j in (1, 2))
     assert (second > 0.0) == (paths > 4)  # so few paths have no second-order bound
     assert (made.vote_error_bound or 1.0) <= min(1.0, gibbs / min(first, second or first)) + 1e-12

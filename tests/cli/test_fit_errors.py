@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+import abnet
 from cli.tables import SMALL, Failure, Run, csv_text
 
 
@@ -109,11 +110,28 @@ def test_missing_and_unknown_options_are_wrong_use(run: Run, table: Path) -> Non
     run("nonsense", code=2)
 
 
-def test_one_class_in_the_first_part_still_compares(run: Run, tmp_path: Path) -> None:
+@pytest.fixture
+def rare(tmp_path: Path) -> Path:
+    """A table whose single row of a class is held out."""
     header, *lines = csv_text().splitlines()
-    rare = [line.replace('"not so good"', '"good"') for line in lines]
-    rare[5] = rare[5].replace('"good"', '"bad"')
-    (tmp_path / "rare.csv").write_text("\n".join([header, *rare]))
-    shown = run("fit", tmp_path / "rare.csv", "--target", "mood today", "--output", tmp_path / "m.abnet", *SMALL).stdout
-    assert "at most" in shown.split("For comparison", 1)[0]  # the certificate
-    assert "Clopper-Pearson" in shown.split("For comparison", 1)[1]
+    moods = [line.replace('"not so good"', '"good"') for line in lines]
+    moods[5] = moods[5].replace('"good"', '"bad"')
+    path = tmp_path / "rare.csv"
+    path.write_text("\n".join([header, *moods]))
+    return path
+
+
+def test_a_class_of_held_out_rows_alone_is_refused(failure: Failure, rare: Path, tmp_path: Path) -> None:
+    message = failure("fit", rare, "--target", "mood today", "--output", tmp_path / "m.abnet", *SMALL)
+    assert "the label good" in message
+    assert "classes=" in message
+
+
+def test_declared_classes_are_compared_with_one_class_in_the_first_part(rare: Path, tmp_path: Path) -> None:
+    declared = abnet.CertifiedClassifier((2,), max_iter=1, random_state=0, classes=("good", "bad"))
+    fitted = abnet.fit_table(rare, "mood today", estimator=declared, output=tmp_path / "m.abnet")
+    (rival,) = fitted.model_.card.rivals
+    assert fitted.certificate_ is not None
+    assert fitted.certificate_.vote_error_bound is not None
+    assert fitted.certificate_.vote_error_bound < 1
+    assert 0 < rival.bound < 1

@@ -108,7 +108,7 @@ def test_no_other_command_replaces_a_file_of_another_kind_unless_asked(
 def test_notes_of_certify_are_in_json_too(run: Run, model: Path, own: Path) -> None:
     result = run("certify", model, own, "--allow-training-rows", "--json")
     notes = json.loads(result.stdout)["notes"]
-    assert any("training rows" in note for note in notes)
+    assert any("fitted on" in note for note in notes)
     assert result.stderr.splitlines() == [f"note: {note}" for note in notes]
 
 

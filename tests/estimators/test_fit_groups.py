@@ -13,8 +13,8 @@ import abnet
 from abnet.certificates import row_hashes, row_order
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.goals import Costs, TargetError
-from abnet.training.mixture_learning import _last_groups
 from abnet.training.stages import prior_spans
+from abnet.training.targets import last_groups
 from abnet.utils.groups import held_rows
 from estimators.worlds import SIGNAL, certified, classifier
 
@@ -96,10 +96,10 @@ def test_validation_rows_of_the_first_part_are_whole_groups() -> None:
 def test_watched_rows_of_a_mixture_are_whole_groups() -> None:
     first = row_order(row_hashes(X, Y), 0, GROUPS)[: len(GROUPS) // 2]
     rows = GROUPS[first]
-    watched = _last_groups(rows)
+    watched = last_groups(rows)
     assert watched is not None
     assert not set(rows[watched]) & set(np.delete(rows, watched))
-    assert _last_groups(np.zeros(5)) is None
+    assert last_groups(np.zeros(5)) is None
 
 
 def test_bound_labels_change_nothing_but_the_certificate(split_as: Any) -> None:

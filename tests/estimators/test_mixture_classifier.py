@@ -14,12 +14,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from abnet import ABNetClassifier, CertifiedClassifier, load
 from abnet.bounds import clopper_pearson_bound
 from abnet.certificates.goals import TargetError
+from abnet.certificates.held import Held
 from abnet.estimators import fit as whole_fit
 from abnet.model.predictors.compact import Compact
 from abnet.model.predictors.moments import MomentsPredictor
-from abnet.training import mixture_learning
+from abnet.training import wide_members
+from abnet.training.calibrate import pool_scores
 from abnet.training.kernel_teacher import KernelTeacher
-from abnet.training.recipe import recipe_for
+from abnet.training.resolve import Sizes, resolve
+from abnet.training.targets import SOFTENING
 from abnet.utils.errors import TrainingRowsError
 from promised import promised
 
@@ -194,17 +197,17 @@ def test_nothing_to_set_and_the_recipe_repeats(rng: np.random.Generator, tmp_pat
     ("K", "features", "hidden"), [(2, 10, (8,)), (2, 401, (100,)), (3, 10, (150,)), (5, 10, (150,)), (6, 10, (300,))]
 )
 def test_widths_follow_from_numbers_alone(K: int, features: int, hidden: tuple[int, ...]) -> None:
-    recipe = recipe_for(CertifiedClassifier().settings(), features, K, 0, 1000, None)
+    recipe = resolve(CertifiedClassifier().settings(), Sizes(1000, features, K))
     assert recipe.hidden_layer_sizes == hidden
     assert recipe.aggregation == ("exact" if hidden == (8,) else "moments")
     if K > 2:
-        many = recipe_for(CertifiedClassifier().settings(), features, K, 0, 3000, None)
+        many = resolve(CertifiedClassifier().settings(), Sizes(3000, features, K))
         assert (recipe.n_estimators, many.n_estimators) == (2, 4)
 
 
 @pytest.mark.parametrize(("K", "teacher"), [(2, "all"), (30, "all"), (31, "forest")])
-def test_many_classes_are_taught_by_the_forest_alone(K: int, teacher: str) -> None:
-    assert recipe_for(CertifiedClassifier().settings(), 10, K, 0, 1000, None).teacher == teacher
+def test_the_forest_is_the_only_teacher_of_many_classes(K: int, teacher: str) -> None:
+    assert resolve(CertifiedClassifier().settings(), Sizes(1000, 10, K)).teacher == teacher
 
 
 @pytest.mark.parametrize(
@@ -213,10 +216,10 @@ def test_many_classes_are_taught_by_the_forest_alone(K: int, teacher: str) -> No
 )  # fmt: skip
 def test_codes_are_long_enough_for_the_classes(K: int, wanted: Any, length: Any) -> None:
     if isinstance(length, int):
-        assert recipe_for(ABNetClassifier(code_length=wanted).settings(), 10, K, 0, 1000, None).code_length == length
+        assert resolve(ABNetClassifier(code_length=wanted).settings(), Sizes(1000, 10, K)).code_length == length
         return
     with pytest.raises(ValueError, match=length):
-        recipe_for(ABNetClassifier(code_length=wanted).settings(), 10, K, 0, 1000, None)
+        resolve(ABNetClassifier(code_length=wanted).settings(), Sizes(1000, 10, K))
 
 
 def test_wide_arrays_are_scaled_only(rng: np.random.Generator) -> None:
@@ -297,13 +300,13 @@ def test_share_of_the_rows_that_learn(rows: np.ndarray) -> None:
     ("limit", "trial", "less", "aggregation"),
     [(-1.0, 2.0, 2.0, "moments"), (-1.0, 2.0, 0.0, "exact"), (-1.0, 0.0, 2.0, "exact")],
 )
-def test_wide_members_only_where_the_lesson_asks_for_them(
+def test_wide_members_only_where_small_ones_fall_short(
     rows: np.ndarray, monkeypatch: pytest.MonkeyPatch, limit: float, trial: float, less: float, aggregation: str
 ) -> None:
-    monkeypatch.setattr(mixture_learning, "MUCH", limit)
-    monkeypatch.setattr(mixture_learning, "CLEARLY_LESS", less)
-    monkeypatch.setattr(mixture_learning, "LESS", trial)
-    monkeypatch.setattr(mixture_learning, "WIDE_NEURONS", (12,))
+    monkeypatch.setattr(wide_members, "MUCH", limit)
+    monkeypatch.setattr(wide_members, "CLEARLY_LESS", less)
+    monkeypatch.setattr(wide_members, "LESS_IN_TRIAL", trial)
+    monkeypatch.setattr(wide_members, "WIDE_NEURONS", (12,))
     clf = CertifiedClassifier(teacher="linear", max_iter=1, random_state=0).fit(rows, two(rows))
     assert clf.aggregation_ == aggregation
     again = CertifiedClassifier(**{**clf.recipe_, "teacher": "linear"}, max_iter=1, random_state=0).fit(rows, two(rows))
@@ -311,7 +314,7 @@ def test_wide_members_only_where_the_lesson_asks_for_them(
         np.testing.assert_array_equal(again.model_.predictor.arrays()[name], array)
 
 
-def test_share_of_a_lesson_that_is_not_learned(rng: np.random.Generator) -> None:
+def test_fraction_of_the_targets_that_is_not_learned(rng: np.random.Generator) -> None:
     """Zero for the teacher itself, one for whoever knows the mean alone, by the definition of the divergence."""
     chance = rng.uniform(0.01, 0.99, 50)
     targets = np.stack([1 - chance, chance], axis=1)
@@ -319,9 +322,9 @@ def test_share_of_a_lesson_that_is_not_learned(rng: np.random.Generator) -> None
     def loss(said: np.ndarray) -> float:
         return float(-np.mean(chance * np.log(said) + (1 - chance) * np.log(1 - said)))
 
-    assert mixture_learning.unlearned(targets, loss(chance)) == pytest.approx(0, abs=1e-12)
-    assert mixture_learning.unlearned(targets, loss(np.full(50, chance.mean()))) == pytest.approx(1)
-    assert 0 < mixture_learning.unlearned(targets, loss(0.9 * chance + 0.05)) < 1
+    assert wide_members.unlearned_fraction(targets, loss(chance)) == pytest.approx(0, abs=1e-12)
+    assert wide_members.unlearned_fraction(targets, loss(np.full(50, chance.mean()))) == pytest.approx(1)
+    assert 0 < wide_members.unlearned_fraction(targets, loss(0.9 * chance + 0.05)) < 1
 
 
 @pytest.mark.parametrize(
@@ -387,14 +390,14 @@ def test_weights_shape_a_posterior_that_is_trained_on(rows: np.ndarray) -> None:
     promised(moved).check()
 
 
-def test_a_first_part_of_one_class_is_not_said_to_be_taught(rows: np.ndarray, split_as: Callable[..., None]) -> None:
+def test_a_first_part_of_one_class_has_no_teacher(rows: np.ndarray, split_as: Callable[..., None]) -> None:
     split_as(rows, two(rows))
     plain = CertifiedClassifier((3,), teacher="linear", **QUICK)
     bound = plain.fit(rows, two(rows)).bound_rows_
     assert "distilled from linear" in plain.recipe_text_
     declared = CertifiedClassifier((3,), teacher="linear", classes=[False, True], **QUICK)
     clf = declared.fit(rows, np.isin(np.arange(len(rows)), bound[:20]))
-    assert "taught" not in clf.recipe_text_
+    assert "distilled" not in clf.recipe_text_
     assert clf.recipe_["teacher"] == "linear"
     assert sum(promised(clf).facts.class_errors) == 20
 
@@ -466,22 +469,22 @@ def test_wide_members_are_deployed_in_closed_form(rows: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("classes", [2, 5])
-def test_held_rows_have_the_scale_of_the_networks(
-    classes: int, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_held_out_scores_have_the_scale_of_the_networks(classes: int, rng: np.random.Generator) -> None:
     """Networks that answer with the square root of their teachers' odds: so do the scores that fix thresholds."""
 
     def shares(logits: np.ndarray) -> np.ndarray:
         return np.asarray(np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True))
 
-    logits, codes = 3 * rng.normal(size=(900, classes)), rng.integers(0, classes, 100)
-    teachers, networks = shares(logits), shares(logits / 2)
-    scores = 2 * networks[:, 1] - 1 if classes == 2 else networks
-    scorer = SimpleNamespace(scores=lambda rows: scores[rows])
-    monkeypatch.setattr(mixture_learning, "deployed", lambda *_: scorer)
-    teaching: Any = SimpleNamespace(unseen=teachers[:100])
-    given: Any = (None, None, None, teaching, np.arange(900), teachers, codes, None, classes)
-    np.testing.assert_allclose(mixture_learning._held(*given).shares, networks[:100], atol=0.02)
+    logits = 3 * rng.normal(size=(900, classes))
+    codes = rng.integers(0, classes, 100)
+    of_teachers = shares(logits)
+    of_networks = shares(logits / 2)
+    scores = Held.from_shares(of_networks, codes).scores
+    predictor: Any = SimpleNamespace(scores=lambda rows: scores[rows])
+    pool: Any = SimpleNamespace(out_of_fold=of_teachers[:100])
+    examples: Any = SimpleNamespace(inputs=np.arange(900), targets=of_teachers, n_training_rows=100)
+    found = pool_scores(pool, predictor, examples, codes, class_weights=None)
+    np.testing.assert_allclose(found.shares, of_networks[:100], atol=0.02)
 
 
 def test_class_weights_of_several_taught_classes_are_taken_as_they_are(rng: np.random.Generator) -> None:
@@ -498,4 +501,4 @@ def test_class_weights_of_several_taught_classes_are_taken_as_they_are(rng: np.r
     likely = np.exp(-np.square(new[:, None] - centres).sum(axis=2) / 2)  # balanced: classes are equally frequent
     told = clf.predict(new)
     assert np.mean(told == likely.argmax(axis=1)) > 0.9
-    assert np.mean(told == (likely * shares ** (1 - 1 / mixture_learning.SOFTNESS)).argmax(axis=1)) < 0.85
+    assert np.mean(told == (likely * shares ** (1 - 1 / SOFTENING)).argmax(axis=1)) < 0.85

@@ -9,6 +9,7 @@ import pytest
 import abnet
 from abnet import ABNetClassifier, PBGNetClassifier
 from abnet.estimators.posterior_losses import fresh_path_count, sampled_losses
+from abnet.training.resolve import network_aggregation
 from promised import promised
 
 SETTINGS: dict[str, Any] = {"max_iter": 6, "n_samples": 30, "random_state": 0}
@@ -106,7 +107,7 @@ def test_auto_says_what_it_chose(hidden: Any, chosen: str, data: tuple[Any, Any]
     ids=str,
 )
 def test_auto_weighs_the_cost_of_a_step(hidden: Any, chosen: str) -> None:
-    assert ABNetClassifier(hidden, aggregation="auto").settings().aggregation_of_one(hidden, 1000) == chosen
+    assert network_aggregation(ABNetClassifier(hidden, aggregation="auto").settings(), hidden, 1000) == chosen
 
 
 def test_exact_refuses_a_wide_layer_and_names_the_way_out(data: tuple[Any, Any]) -> None:

@@ -40,21 +40,21 @@ def shapley_by_coalitions(score: Score, x: Any, background: Any, owners: Any, C:
         return np.mean([score(row) for row in mixed], axis=0)
 
     values = {S: v(S) for size in range(J + 1) for S in combinations(range(J), size)}
-    found = np.zeros((J, C))
+    contributions = np.zeros((J, C))
     for j in range(J):
         for S in values:
             if j not in S:
                 weight = math.factorial(len(S)) * math.factorial(J - len(S) - 1) / math.factorial(J)
-                found[j] += weight * (values[tuple(sorted((*S, j)))] - values[S])
-    return found
+                contributions[j] += weight * (values[tuple(sorted((*S, j)))] - values[S])
+    return contributions
 
 
 def shapley_by_orders(v: Callable[[frozenset[int]], float], J: int) -> list[float]:
     """The mean of what each player adds over all J! orders."""
-    found = [0.0] * J
+    contributions = [0.0] * J
     for order in permutations(range(J)):
         there: frozenset[int] = frozenset()
         for j in order:
-            found[j] += v(there | {j}) - v(there)
+            contributions[j] += v(there | {j}) - v(there)
             there |= {j}
-    return [value / math.factorial(J) for value in found]
+    return [value / math.factorial(J) for value in contributions]

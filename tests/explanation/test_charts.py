@@ -88,47 +88,47 @@ def test_the_bars_of_a_row_lead_from_the_average_below_to_its_probability_above(
 def test_every_row_has_a_point_in_the_beeswarm_and_in_the_dependence(rng: np.random.Generator) -> None:
     model, _ = compact("one", rng)
     X = rows(rng, 30)
-    found = explain_model(model, X, background=X[:4], rows=20)
-    figure = beeswarm_figure(found, most=3)
-    ranked = sorted(range(5), key=lambda j: -found.importance[j].contribution)[:3]
+    explanation = explain_model(model, X, background=X[:4], rows=20)
+    figure = beeswarm_figure(explanation, most=3)
+    ranked = sorted(range(5), key=lambda j: -explanation.importance[j].contribution)[:3]
     for place, (j, drawn) in enumerate(zip(ranked, figure.axes[0].collections, strict=True)):
         points = np.asarray(drawn.get_offsets())
-        np.testing.assert_allclose(points[:, 0], found.contributions[:, j, 0])
+        np.testing.assert_allclose(points[:, 0], explanation.contributions[:, j, 0])
         assert np.abs(points[:, 1] - place).max() < 0.5  # within its line
-    points = np.asarray(dependence_figure(found, 2).axes[0].collections[0].get_offsets())
-    np.testing.assert_allclose(points[:, 0], found.cells[2].numbers)  # type: ignore[arg-type]
-    np.testing.assert_allclose(points[:, 1], found.contributions[:, 2, 0])
+    points = np.asarray(dependence_figure(explanation, 2).axes[0].collections[0].get_offsets())
+    np.testing.assert_allclose(points[:, 0], explanation.cells[2].numbers)  # type: ignore[arg-type]
+    np.testing.assert_allclose(points[:, 1], explanation.contributions[:, 2, 0])
 
 
 def test_the_beeswarm_of_several_classes_has_a_panel_for_each_with_its_contributions(rng: np.random.Generator) -> None:
     labels = Labels(np.array(["c1", "c10", "c2", "c3", "c4"]))
     model, X = exported("classes", 5, labels=labels), rows(rng, 20)
-    found = explain_model(model, X, background=X[:4])
-    figure = beeswarm_figure(found, most=3)
+    explanation = explain_model(model, X, background=X[:4])
+    figure = beeswarm_figure(explanation, most=3)
     panels = [axes for axes in figure.axes if axes.get_title(loc="left")]
     assert [axes.get_title(loc="left") for axes in panels] == ["c1", "c2", "c3", "c4", "c10"]
     for axes in panels:
         c = list(labels.names).index(axes.get_title(loc="left"))
-        most = np.argsort(-np.abs(found.contributions[:, :, c]).mean(axis=0))[:3]
+        most = np.argsort(-np.abs(explanation.contributions[:, :, c]).mean(axis=0))[:3]
         assert len(axes.collections) == 3
         for place, (j, drawn) in enumerate(zip(most, axes.collections, strict=True)):
             points = np.asarray(drawn.get_offsets())
-            np.testing.assert_allclose(points[:, 0], found.contributions[:, j, c])
+            np.testing.assert_allclose(points[:, 0], explanation.contributions[:, j, c])
             assert np.abs(points[:, 1] - place).max() < 0.5
         assert axes.get_xlim() == panels[0].get_xlim()
-    alone = beeswarm_figure(found, output=2, most=1).axes[0].collections[0]
-    largest = np.abs(found.contributions[:, :, 2]).mean(axis=0).argmax()
-    np.testing.assert_allclose(np.asarray(alone.get_offsets())[:, 0], found.contributions[:, largest, 2])
+    alone = beeswarm_figure(explanation, output=2, most=1).axes[0].collections[0]
+    largest = np.abs(explanation.contributions[:, :, 2]).mean(axis=0).argmax()
+    np.testing.assert_allclose(np.asarray(alone.get_offsets())[:, 0], explanation.contributions[:, largest, 2])
 
 
 def test_dependence_is_drawn_for_the_class_that_the_column_moves_most(rng: np.random.Generator) -> None:
     model, X = exported("classes", 5), rows(rng, 20)
-    found = explain_model(model, X, background=X[:4])
+    explanation = explain_model(model, X, background=X[:4])
     for j in range(5):
-        c = int(np.abs(found.contributions[:, j]).mean(axis=0).argmax())
-        axes = dependence_figure(found, j).axes[0]
+        c = int(np.abs(explanation.contributions[:, j]).mean(axis=0).argmax())
+        axes = dependence_figure(explanation, j).axes[0]
         points = np.asarray(axes.collections[0].get_offsets())
-        np.testing.assert_allclose(points[:, 1], found.contributions[:, j, c])
+        np.testing.assert_allclose(points[:, 1], explanation.contributions[:, j, c])
         assert f"P({model.labels.names[c]})" in axes.get_ylabel()
 
 
@@ -141,18 +141,18 @@ def test_dependence_is_in_the_units_of_the_table(rng: np.random.Generator) -> No
     ))  # fmt: skip
     model = exported("compact", base.n_features_out, preparation=base)
     table = {"a": ["120", "", "75"], "b": ["x", "z", "z"], "c": ["one two", "two", "three"]}
-    found = explain_model(model, table, background=table)
-    np.testing.assert_allclose(found.cells[0].numbers, [120, np.nan, 75], rtol=1e-6)  # type: ignore[arg-type]
-    points = np.asarray(dependence_figure(found, 0).axes[0].collections[0].get_offsets())
+    explanation = explain_model(model, table, background=table)
+    np.testing.assert_allclose(explanation.cells[0].numbers, [120, np.nan, 75], rtol=1e-6)  # type: ignore[arg-type]
+    points = np.asarray(dependence_figure(explanation, 0).axes[0].collections[0].get_offsets())
     np.testing.assert_allclose(np.ma.getdata(points)[[0, 2], 0], [120, 75], rtol=1e-6)
-    figure = dependence_figure(found, 1)
+    figure = dependence_figure(explanation, 1)
     shown = [label.get_text() for label in figure.axes[0].get_xticklabels()]
     assert sorted(shown) == ["x", "z"]
     places = np.asarray(figure.axes[0].collections[0].get_offsets())[:, 0].astype(int)
     assert [shown[place] for place in places] == ["x", "z", "z"]
-    assert found.importance[1].direction is None
+    assert explanation.importance[1].direction is None
     with pytest.raises(ValueError, match="'c' is free text"):
-        dependence_figure(found, 2)
+        dependence_figure(explanation, 2)
 
 
 def test_shares_of_the_regions_add_up_to_the_score(rng: np.random.Generator) -> None:

@@ -27,10 +27,10 @@ def test_cells_come_back_from_the_features() -> None:
     base = model.preparation.base
     assert isinstance(base, TableMap)
     features = base.transform(rows)
-    found = dict(zip(column_layout(model).names, own_cells(model, features), strict=True))
+    cells_of = dict(zip(column_layout(model).names, own_cells(model, features), strict=True))
     compared = 0
     for column in base.columns:
-        cells = found[column.name]
+        cells = cells_of[column.name]
         if isinstance(column, NumericColumn | DateColumn):
             assert cells.numbers is not None
             raw, numbers = column.raw(base._table(rows)), cells.numbers
@@ -51,8 +51,7 @@ def test_scaled_arrays_come_back(rng: np.random.Generator) -> None:
     bases: list[Any] = [StandardMap((7.0, 3.0), (50.0, 2.0)), MinMaxMap((0.01, 0.5), (0.2, 1.0), None)]
     for base in bases:
         model = exported("compact", 2, preparation=base)
-        found = own_cells(model, base.transform(X))
-        for j, cells in enumerate(found):
+        for j, cells in enumerate(own_cells(model, base.transform(X))):
             assert cells.numbers is not None
             np.testing.assert_allclose(cells.numbers, X[:, j])
 
@@ -61,11 +60,11 @@ def test_the_effect_of_categories_names_the_highest_and_the_lowest(rng: np.rando
     base = TableMap((TextColumn("colour", ("red", "green", "blue"), (), False),))
     model = Model(Compact(np.array([[[2.0, 0.0, -2.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])), preparation=base)
     rows = {"colour": rng.choice(["red", "green", "blue"], 60)}
-    found = explain_model(model, rows, background={"colour": ["red", "green", "blue"]})
-    one = found.importance[0]
-    assert [level.name for level in found.category_effects(one)] == ["red", "green", "blue"]
-    assert found.effect(one).index("red") < found.effect(one).index("blue")
-    assert "green" not in found.effect(one)
-    alike = {name: found.contributions[rows["colour"] == name, 0, 0] for name in ("red", "blue")}
-    for level in found.category_effects(one)[::2]:
-        assert level.contribution == pytest.approx(alike[level.name].mean())
+    explanation = explain_model(model, rows, background={"colour": ["red", "green", "blue"]})
+    column = explanation.importance[0]
+    assert [effect.name for effect in explanation.category_effects(column)] == ["red", "green", "blue"]
+    assert explanation.effect(column).index("red") < explanation.effect(column).index("blue")
+    assert "green" not in explanation.effect(column)
+    alike = {name: explanation.contributions[rows["colour"] == name, 0, 0] for name in ("red", "blue")}
+    for effect in explanation.category_effects(column)[::2]:
+        assert effect.contribution == pytest.approx(alike[effect.name].mean())

@@ -35,10 +35,10 @@ def test_probabilities_sum_to_one_and_shares_to_the_score(kind: str, rng: np.ran
 @pytest.mark.parametrize("most", [1, 3, 1000])
 def test_what_is_listed_and_what_is_not_make_the_whole(kind: str, most: int, rng: np.random.Generator) -> None:
     model, X = predictor(kind, rng), rows(rng, 3)
-    found = row_regions(model, X, most)
-    assert found is not None
+    regions_of_rows = row_regions(model, X, most)
+    assert regions_of_rows is not None
     members = max(region.member for region in row_regions(model, X, 1000)[0].listed) + 1  # type: ignore[index]
-    for regions, score in zip(found, model.scores(X).reshape(3, -1), strict=True):
+    for regions, score in zip(regions_of_rows, model.scores(X).reshape(3, -1), strict=True):
         listed = sum(region.probability for region in regions.listed) / members
         assert listed + regions.other_probability == pytest.approx(1, abs=1e-12)
         shares = np.sum([region.share for region in regions.listed], axis=0) + regions.other_share
@@ -54,18 +54,18 @@ def test_a_region_is_named_by_its_signs(rng: np.random.Generator) -> None:
     model, (W, b, _) = compact("one", rng)
     x, n = rows(rng, 1)[0], 40_000
     drawn = (W[0] + rng.normal(size=(n, *W[0].shape))) @ x + b[0] + rng.normal(size=(n, len(b[0])))
-    found = {region.signs: region.probability for region in row_regions(model.predictor, x[None], 8)[0].listed}  # type: ignore[index]
+    probabilities = {region.signs: region.probability for region in row_regions(model.predictor, x[None], 8)[0].listed}  # type: ignore[index]
     for signs in product((-1, 1), repeat=3):
         seen = float(np.mean((np.where(drawn >= 0, 1, -1) == signs).all(axis=1)))
-        p = found[signs]
+        p = probabilities[signs]
         assert abs(seen - p) < 5 * np.sqrt(p * (1 - p) / n) + 1e-9
 
 
 def test_the_map_network_has_one_region(rng: np.random.Generator) -> None:
     model, X = predictor("drawn", rng), rows(rng, 4)
-    found = row_regions(model, X)
-    assert found is not None
-    for regions, score in zip(found, model.scores(X), strict=True):
+    regions_of_rows = row_regions(model, X)
+    assert regions_of_rows is not None
+    for regions, score in zip(regions_of_rows, model.scores(X), strict=True):
         assert regions.listed[0].probability == 1
         assert regions.listed[0].output == (score,)
 

@@ -25,7 +25,7 @@ from abnet.explanation.background import column_layout
 from abnet.model import Card, Model
 from abnet.tables.preparation.coded import CodedMap
 from abnet.utils.wording import printable
-from explanation.test_shapley import compact, said
+from explanation.test_shapley import compact, public_outputs
 from export.models import HOSTILE, columns, preparations, with_dates
 from export.models import model as exported
 from export.models import table as plain_table
@@ -52,16 +52,16 @@ def tabular(kind: str, names: list[str], *, coded: bool = True) -> Model:
 def test_every_kind_of_column_adds_up_to_the_probability(kind: str) -> None:
     """Missing values and unseen categories included."""
     model, rows = tabular(kind, NAMES), table(8, NAMES, seed=3)
-    found = explain(model, rows, background=table(12, NAMES, seed=4), seed=1)
-    assert found.columns == tuple(NAMES)
-    values = said(model, rows)
+    explanation = explain(model, rows, background=table(12, NAMES, seed=4), seed=1)
+    assert explanation.columns == tuple(NAMES)
+    values = public_outputs(model, rows)
     labels = model.predict(rows).tolist()
-    for row, value, label in zip(found, values, labels, strict=True):
+    for row, value, label in zip(explanation, values, labels, strict=True):
         np.testing.assert_allclose(row.base + row.contributions.sum(axis=0), value, rtol=0, atol=1e-10)
         np.testing.assert_allclose(row.values, value, rtol=0, atol=1e-12)
         assert row.label == label
         assert row.exact  # eight columns
-    written = [row.cells for row in found]
+    written = [row.cells for row in explanation]
     assert [cells[3] for cells in written] == [(city or "").strip() for city in rows["city"].to_list()]
     assert [cells[0] for cells in written] == ["" if a is None else f"{a:g}" for a in rows["age"].to_list()]
 
@@ -72,11 +72,11 @@ def test_all_features_and_codes_of_a_column_move_together() -> None:
     model = tabular("mixture", NAMES)
     usual = table(1, NAMES, seed=5).with_columns(pl.lit(20.0).alias("age"), pl.lit("Oslo").alias("city"))
     row = usual.with_columns(pl.lit(90.0).alias("age"))
-    found = explain(model, row, background=usual)[0]
-    moved = said(model, row)[0, 0] - said(model, usual)[0, 0]
-    assert found.contributions[0, 0] == pytest.approx(moved, abs=1e-13)
+    explanation = explain(model, row, background=usual)[0]
+    moved = public_outputs(model, row)[0, 0] - public_outputs(model, usual)[0, 0]
+    assert explanation.contributions[0, 0] == pytest.approx(moved, abs=1e-13)
     assert abs(moved) > 1e-3
-    assert not found.contributions[1:].any()
+    assert not explanation.contributions[1:].any()
 
 
 @pytest.mark.filterwarnings(UNSEEN)
@@ -86,7 +86,7 @@ def test_a_category_that_was_never_seen_is_a_cell_like_any_other() -> None:
     row = explain(model, rows, background=table(10, NAMES, seed=6))[0]
     assert row.cells[3] == "Atlantis"
     assert "Atlantis" in row.describe()
-    assert row.base[0] + row.contributions.sum() == pytest.approx(said(model, rows)[0, 0], abs=1e-10)
+    assert row.base[0] + row.contributions.sum() == pytest.approx(public_outputs(model, rows)[0, 0], abs=1e-10)
 
 
 @pytest.mark.parametrize("name", ["none", "standard", "minmax", "clipped", "thermometer", "coded"])
@@ -97,22 +97,24 @@ def test_arrays_are_explained_column_by_column(name: str, sampled: bool, rng: np
     inputs = n if preparation is None else preparation.n_features_out
     model = exported("mixture", inputs, preparation=preparation)
     X = rng.normal(size=(6, n))
-    found = explain(model, X, background=rng.normal(size=(9, n)))
+    explanation = explain(model, X, background=rng.normal(size=(9, n)))
     used = [f"x{i}" for i in range(n) if name != "thermometer" or preparation.thresholds[i]]
-    assert list(found.columns) == used
-    sums = np.array([row.base[0] for row in found]) + found.contributions.sum(axis=1)
-    np.testing.assert_allclose(sums, said(model, X)[:, 0], rtol=0, atol=1e-10)
-    assert found[0].exact == (not sampled or name == "thermometer")
-    assert [float(cell) for cell in found[2].cells] == [X[2, int(column[1:])] for column in used]
+    assert list(explanation.columns) == used
+    sums = np.array([row.base[0] for row in explanation]) + explanation.contributions.sum(axis=1)
+    np.testing.assert_allclose(sums, public_outputs(model, X)[:, 0], rtol=0, atol=1e-10)
+    assert explanation[0].exact == (not sampled or name == "thermometer")
+    assert [float(cell) for cell in explanation[2].cells] == [X[2, int(column[1:])] for column in used]
 
 
 def test_the_columns_of_a_foreign_transformer_are_its_features(rng: np.random.Generator) -> None:
     X = rng.normal(size=(30, 4))
     model = exported("compact", 2, preparation=PCA(2).fit(X))
-    found = explain(model, X[:2], background=X)
-    assert found.columns == ("pca0", "pca1")
-    assert not found.plan.columns.original
-    assert found[0].base[0] + found[0].contributions.sum() == pytest.approx(said(model, X[:1])[0, 0], abs=1e-10)
+    explanation = explain(model, X[:2], background=X)
+    assert explanation.columns == ("pca0", "pca1")
+    assert not explanation.plan.columns.original
+    assert explanation[0].base[0] + explanation[0].contributions.sum() == pytest.approx(
+        public_outputs(model, X[:1])[0, 0], abs=1e-10
+    )
 
 
 # Names
@@ -127,28 +129,28 @@ def test_hostile_names_and_cells_stay_inert_in_text_csv_and_json() -> None:
     names = hostile()
     model = tabular("classes", names)
     rows = table(2, names, seed=3).with_columns(pl.lit("\x1b[2J\n=cmd|' /C calc'!A0").alias(names[6]))
-    found = explain(model, rows, background=table(5, names, seed=4))
-    text = found.describe(most=20)
+    explanation = explain(model, rows, background=table(5, names, seed=4))
+    text = explanation.describe(most=20)
     assert all(character == "\n" or character.isprintable() for character in text)
     assert max(map(len, text.splitlines())) < 200
     assert '"; rm -rf / #' in text
     assert "n" * 39 + "…" in text
-    records = list(csv.reader(io.StringIO(found.to_csv())))
+    records = list(csv.reader(io.StringIO(explanation.to_csv())))
     assert records[0] == ["row", "prediction", "class", "column", "cell", "contribution", "standard_error"]
     assert {len(record) for record in records} == {7}
     assert {record[3] for record in records[1:]} == {*names, "(average)"}
     assert len(records) == 1 + 2 * 5 * (1 + len(names))
-    again = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    again = json.loads(json.dumps(explanation.to_dict(), allow_nan=False))
     assert again["columns"] == names
-    np.testing.assert_array_equal(again["rows"][1]["contributions"], found.contributions[1])
+    np.testing.assert_array_equal(again["rows"][1]["contributions"], explanation.contributions[1])
 
 
 def test_columns_of_the_same_name_stay_apart(rng: np.random.Generator) -> None:
     """An array's names may repeat; a table with such names is refused when it is read."""
     model = exported("compact", 3, feature_names=("a", "a", "a"))
-    found = explain(model, rng.normal(size=(1, 3)), background=rng.normal(size=(4, 3)))
-    assert found.columns == ("a", "a", "a")
-    assert len(set(found.contributions[0].tolist())) == 3
+    explanation = explain(model, rng.normal(size=(1, 3)), background=rng.normal(size=(4, 3)))
+    assert explanation.columns == ("a", "a", "a")
+    assert len(set(explanation.contributions[0].tolist())) == 3
 
 
 def test_text_is_shown_without_what_is_no_letter() -> None:
@@ -233,15 +235,15 @@ def fitted() -> tuple[ABNetClassifier, np.ndarray, np.ndarray]:
 
 def test_a_classifier_explains_with_rows_of_its_first_part(fitted: Any) -> None:
     clf, X, _ = fitted
-    found = clf.explain(X[:4])
-    kept = found.plan.background
+    explanation = clf.explain(X[:4])
+    kept = explanation.plan.background
     first = StandardScaler().fit(X[clf.other_rows_]).transform(X[clf.other_rows_]).astype(np.float32)
     assert len(kept) == 25
     assert all(np.isclose(first, row, atol=1e-5).all(axis=1).any() for row in kept)
-    sums = found[0].base[0] + found.contributions.sum(axis=1)
+    sums = explanation[0].base[0] + explanation.contributions.sum(axis=1)
     np.testing.assert_allclose(sums, clf.predict_proba(X[:4])[:, 1], rtol=0, atol=1e-10)
-    assert [row.label for row in found] == clf.predict(X[:4]).tolist()
-    assert [float(cell) for cell in found[0].cells] == X[0].tolist()
+    assert [row.label for row in explanation] == clf.predict(X[:4]).tolist()
+    assert [float(cell) for cell in explanation[0].cells] == X[0].tolist()
 
 
 def test_a_loaded_model_explains_alike_and_alone(fitted: Any, tmp_path: Path) -> None:
@@ -289,9 +291,9 @@ def test_rows_that_are_refused_in_prediction_are_refused_here() -> None:
 
 
 def test_no_rows_make_no_explanation() -> None:
-    found = explain(exported("compact", 3), np.empty((0, 3)), background=np.eye(3))
-    assert len(found) == 0
-    assert found.contributions.shape == (0, 3)
+    explanation = explain(exported("compact", 3), np.empty((0, 3)), background=np.eye(3))
+    assert len(explanation) == 0
+    assert explanation.contributions.shape == (0, 3)
 
 
 def test_taking_the_rows_out_leaves_everything_else() -> None:
@@ -301,11 +303,11 @@ def test_taking_the_rows_out_leaves_everything_else() -> None:
 
 def test_several_classes_have_a_column_each(rng: np.random.Generator) -> None:
     model, _ = compact("classes", rng)
-    found = explain(model, rng.normal(size=(2, 5)), background=rng.normal(size=(4, 5)))
-    assert found.contributions.shape == (2, 5, 3)
+    explanation = explain(model, rng.normal(size=(2, 5)), background=rng.normal(size=(4, 5)))
+    assert explanation.contributions.shape == (2, 5, 3)
     # Shares add up to one in every state, so that what one class gains others lose.
-    np.testing.assert_allclose(found.contributions.sum(axis=2), 0, atol=1e-14)
-    row = found[0]
+    np.testing.assert_allclose(explanation.contributions.sum(axis=2), 0, atol=1e-14)
+    row = explanation[0]
     assert row.output == row.code
     assert f"P({row.classes[row.code]})" in row.describe()
 
@@ -314,9 +316,9 @@ def test_texts_are_about_the_probability_of_the_class_that_is_predicted(rng: np.
     """Of two classes too: the arrays hold the second class, and the first one is predicted about as often."""
     model, _ = compact("mixture", rng)
     X = rng.normal(size=(12, 5))
-    found = explain(model, X, background=rng.normal(size=(4, 5)))
-    assert {row.code for row in found} == {0, 1}
-    for row, probabilities in zip(found, model.predict_proba(X), strict=True):
+    explanation = explain(model, X, background=rng.normal(size=(4, 5)))
+    assert {row.code for row in explanation} == {0, 1}
+    for row, probabilities in zip(explanation, model.predict_proba(X), strict=True):
         waterfall = row.waterfall
         assert waterfall.value == pytest.approx(probabilities[row.code], abs=1e-12)
         assert waterfall.value == pytest.approx(waterfall.base + waterfall.contributions.sum(), abs=1e-12)
@@ -333,11 +335,11 @@ def test_a_row_is_explained_as_the_decision_rule_answers_it(rng: np.random.Gener
         Decision(kind="abstain", threshold=float(np.median(np.abs(plain.scores(X))))),
     ):
         model = replace(plain, decision=decision)
-        found = explain(model, X, background=background)
+        explanation = explain(model, X, background=background)
         labels = model.predict(X).tolist()
-        assert [row.label for row in found] == labels
+        assert [row.label for row in explanation] == labels
         assert labels != plain.predict(X).tolist()
-        for row in found:
+        for row in explanation:
             assert ("no answer" in row.describe()) == (row.label is None)
             assert row.waterfall.value == pytest.approx(model.predict_proba(X)[row.number - 1, row.code], abs=1e-12)
 
@@ -347,14 +349,15 @@ def test_shap_takes_the_same_numbers(kind: str, rng: np.random.Generator) -> Non
     shap = pytest.importorskip("shap")
     model, _ = compact(kind, rng)
     X = rng.normal(size=(3, 5))
-    found = explain(model, X, background=rng.normal(size=(4, 5)))
-    made = found.to_shap()
+    explanation = explain(model, X, background=rng.normal(size=(4, 5)))
+    made = explanation.to_shap()
     assert isinstance(made, shap.Explanation)
-    np.testing.assert_array_equal(made.values, found.contributions)
+    np.testing.assert_array_equal(made.values, explanation.contributions)
     np.testing.assert_allclose(
-        made.base_values + made.values.sum(axis=1), said(model, X)[:, 0] if kind == "one" else said(model, X)
+        made.base_values + made.values.sum(axis=1),
+        public_outputs(model, X)[:, 0] if kind == "one" else public_outputs(model, X),
     )
-    assert made.feature_names == list(found.columns)
+    assert made.feature_names == list(explanation.columns)
     np.testing.assert_allclose(made.data.astype(float), X)
 
 
@@ -385,17 +388,17 @@ class Reader(HTMLParser):
 def test_notebooks_show_the_numbers_and_hostile_names_as_text() -> None:
     names = hostile()
     model, rows = tabular("mixture", names), table(7, names, seed=3)
-    found = explain(model, rows, background=table(5, names, seed=4))
-    row = Reader(found[0]._repr_html_())
+    explanation = explain(model, rows, background=table(5, names, seed=4))
+    row = Reader(explanation[0]._repr_html_())
     assert row.tags == {"div", "p", "b", "table", "tr", "td", "svg", "rect"}
-    for j in found[0].ranked():
-        assert f"{100 * found[0].waterfall.contributions[j]:+.1f}%" in row.text
+    for j in explanation[0].ranked():
+        assert f"{100 * explanation[0].waterfall.contributions[j]:+.1f}%" in row.text
     assert f"{100 * model.predict_proba(rows)[0].max():.1f}%" in row.text
-    assert "2 more rows" in Reader(found._repr_html_()).text
+    assert "2 more rows" in Reader(explanation._repr_html_()).text
     whole = abnet.explanation.explain_model(model, rows, background=rows)
-    shown_importance = Reader(whole._repr_html_())
-    assert f"{100 * whole.ranked()[0].contribution:.1f}%" in shown_importance.text
-    assert shown_importance.tags <= row.tags
+    importance_page = Reader(whole._repr_html_())
+    assert f"{100 * whole.ranked()[0].contribution:.1f}%" in importance_page.text
+    assert importance_page.tags <= row.tags
 
 
 def test_the_layout_covers_every_input() -> None:

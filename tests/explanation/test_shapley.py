@@ -57,18 +57,22 @@ def probability(score: Score) -> Score:
     """Of the second class, from F in [-1, 1]; several shares are probabilities already."""
 
     def of(x: list[float]) -> list[float]:
-        found = score(x)
-        return [(1 + found[0]) / 2] if len(found) == 1 else found
+        scores = score(x)
+        if len(scores) == 1:
+            return [(1 + scores[0]) / 2]
+        return scores
 
     return of
 
 
-def said(model: Model, X: Any) -> np.ndarray:
-    """What the model's public functions say of what is explained, (n, C)."""
+def public_outputs(model: Model, X: Any) -> np.ndarray:
+    """What is explained, (n, C), from the model's public functions."""
     if not model.predictor.shares:
         return model.decision_function(X).reshape(len(X), -1)
-    found = model.predict_proba(X)
-    return found[:, 1:] if model.n_classes == 2 else found
+    probabilities = model.predict_proba(X)
+    if model.n_classes == 2:
+        return probabilities[:, 1:]
+    return probabilities
 
 
 def rows(rng: np.random.Generator, n: int, inputs: int = INPUTS) -> np.ndarray:
@@ -84,10 +88,10 @@ def test_exact_contributions_are_those_of_the_definition(kind: str, rng: np.rand
     model, arrays = compact(kind, rng)
     X, Z = rows(rng, 2), rows(rng, 3)
     C = arrays[2].shape[2]
-    for x, found in zip(X, shapley_values(model, X, plan(Z)), strict=True):
+    for x, moved in zip(X, shapley_values(model, X, plan(Z)), strict=True):
         expected = shapley_by_coalitions(probability(table_score(*arrays)), x.tolist(), Z.tolist(), OWNERS, C)
-        np.testing.assert_allclose(found.contributions, expected, rtol=0, atol=1e-12)
-        assert found.exact
+        np.testing.assert_allclose(moved.contributions, expected, rtol=0, atol=1e-12)
+        assert moved.exact
 
 
 @pytest.mark.parametrize("kind", ["one", "mixture", "classes"])
@@ -95,10 +99,12 @@ def test_exact_contributions_are_those_of_the_definition(kind: str, rng: np.rand
 def test_contributions_add_up_to_the_probability(kind: str, limit: int, rng: np.random.Generator) -> None:
     model, _ = compact(kind, rng)
     X, Z = rows(rng, 4), rows(rng, 5)
-    base = said(model, Z).mean(axis=0)
-    for score, found in zip(said(model, X), shapley_values(model, X, plan(Z, exact_columns=limit)), strict=True):
-        np.testing.assert_allclose(found.base, base, rtol=0, atol=1e-12)
-        np.testing.assert_allclose(found.base + found.contributions.sum(axis=0), score, rtol=0, atol=1e-10)
+    base = public_outputs(model, Z).mean(axis=0)
+    for score, moved in zip(
+        public_outputs(model, X), shapley_values(model, X, plan(Z, exact_columns=limit)), strict=True
+    ):
+        np.testing.assert_allclose(moved.base, base, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(moved.base + moved.contributions.sum(axis=0), score, rtol=0, atol=1e-10)
 
 
 def every_kind(rng: np.random.Generator) -> dict[str, Model]:
@@ -116,14 +122,14 @@ def every_kind(rng: np.random.Generator) -> dict[str, Model]:
 def test_predictors_without_a_table_are_explained_too(kind: str, rng: np.random.Generator) -> None:
     model = every_kind(rng)[kind]
     X, Z = rows(rng, 2), rows(rng, 3)
-    for x, value, found in zip(X, said(model, X)[:, 0], shapley_values(model, X, plan(Z)), strict=True):
+    for x, value, moved in zip(X, public_outputs(model, X)[:, 0], shapley_values(model, X, plan(Z)), strict=True):
 
         def one(row: list[float]) -> list[float]:
-            return [float(said(model, np.array([row]))[0, 0])]
+            return [float(public_outputs(model, np.array([row]))[0, 0])]
 
         expected = shapley_by_coalitions(one, x.tolist(), Z.tolist(), OWNERS)
-        np.testing.assert_allclose(found.contributions, expected, rtol=0, atol=1e-12)
-        assert found.base[0] + found.contributions.sum() == pytest.approx(value, abs=1e-10)
+        np.testing.assert_allclose(moved.contributions, expected, rtol=0, atol=1e-12)
+        assert moved.base[0] + moved.contributions.sum() == pytest.approx(value, abs=1e-10)
 
 
 @pytest.mark.parametrize("kind", ["one", "mixture", "classes", "moments", "moments of classes"])
@@ -161,9 +167,9 @@ def test_calibrated_probabilities_are_explained(rng: np.random.Generator) -> Non
         odds = [(1 - p + 0.01) ** 2, (p + 0.01) ** 2]
         return [odds[1] / sum(odds)]
 
-    found = shapley_values(model, X, plan(Z))[0]
+    moved = shapley_values(model, X, plan(Z))[0]
     expected = shapley_by_coalitions(calibrated, X[0].tolist(), Z.tolist(), OWNERS)
-    np.testing.assert_allclose(found.contributions, expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(moved.contributions, expected, rtol=0, atol=1e-12)
 
 
 # The axioms
@@ -192,9 +198,9 @@ def test_a_column_that_agrees_with_the_background_has_no_part(rng: np.random.Gen
     X, Z = rows(rng, 1), rows(rng, 4)
     Z[:, 1:3] = X[0, 1:3]
     for limit in (0, 10):
-        found = shapley_values(model, X, plan(Z, exact_columns=limit))[0]
-        assert found.contributions[1, 0] == 0
-        assert found.standard_errors[1, 0] == 0
+        moved = shapley_values(model, X, plan(Z, exact_columns=limit))[0]
+        assert moved.contributions[1, 0] == 0
+        assert moved.standard_errors[1, 0] == 0
 
 
 def test_columns_that_do_the_same_have_the_same_part(rng: np.random.Generator) -> None:
@@ -205,9 +211,9 @@ def test_columns_that_do_the_same_have_the_same_part(rng: np.random.Generator) -
     twin = replace(model, predictor=replace(model.predictor, W=W))
     X, Z = rows(rng, 1), rows(rng, 4)
     X[:, 4], Z[:, 4] = X[:, 0], Z[:, 0]
-    found = shapley_values(twin, X, plan(Z))[0].contributions[:, 0]
-    assert found[0] == pytest.approx(found[3], abs=1e-14)
-    assert found[0] != 0
+    moved = shapley_values(twin, X, plan(Z))[0].contributions[:, 0]
+    assert moved[0] == pytest.approx(moved[3], abs=1e-14)
+    assert moved[0] != 0
 
 
 def test_the_part_in_a_mixture_is_the_mean_of_the_parts_in_its_members(rng: np.random.Generator) -> None:

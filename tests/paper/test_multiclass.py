@@ -19,7 +19,7 @@ from abnet.paper.ten_digits import (
     read_digits,
     results_to_csv,
 )
-from abnet.training.seeds import seeds
+from abnet.training.seeds import generators_from
 
 TINY = DigitsRecipe("raw", 16, 2, code_length=6, paths=5, copies=1, epochs=6, batch_size=32, prior_fraction=0.5)
 RESULTS = Path(__file__).parents[2] / "results" / "multiclass.csv"
@@ -51,7 +51,7 @@ def test_the_certificate_is_that_of_the_counted_rows(tiny: DigitsResult) -> None
 
 def test_bound_rows_reach_nothing_but_the_certificate(tiny: DigitsResult) -> None:
     images, digits = squares(700)
-    bound = seeds(0, 6)[0].permutation(600)[300:]
+    bound = generators_from(0, 6)[0].permutation(600)[300:]
     digits[bound] = (digits[bound] + 1) % 10
     images[bound] = images[bound][::-1]
     other = measure_digits(TINY, images, digits, n_learn=600)

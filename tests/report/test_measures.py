@@ -42,9 +42,9 @@ def test_bins_one_by_one() -> None:
     for place, found in enumerate(calibration_bins(said, true)):
         inside = [i for i in range(500) if min(int(said[i] * 10), 9) == place]
         assert found.n_rows == len(inside)
-        assert found.said == pytest.approx(sum(said[i] for i in inside) / len(inside))
-        assert found.found == pytest.approx(sum(bool(true[i]) for i in inside) / len(inside))
-        assert found.low <= found.found <= found.high
+        assert found.predicted == pytest.approx(sum(said[i] for i in inside) / len(inside))
+        assert found.observed == pytest.approx(sum(bool(true[i]) for i in inside) / len(inside))
+        assert found.low <= found.observed <= found.high
 
 
 def test_calibration_error_one_by_one() -> None:

@@ -10,7 +10,8 @@ from sklearn.kernel_ridge import KernelRidge
 
 from abnet.training import kernel_teacher
 from abnet.training.kernel_teacher import KernelTeacher, left_out, relevances, squared_distances
-from abnet.training.teachers import Teaching, teachers_named
+from abnet.training.teacher_pool import fit_pool
+from abnet.training.teachers import teachers_named
 
 
 @pytest.fixture
@@ -126,9 +127,9 @@ def test_settings_are_those_of_the_whole_grid_or_hardly_worse(rings: tuple[np.nd
 def test_it_tells_rings_that_no_line_does(rings: tuple[np.ndarray, np.ndarray]) -> None:
     X, codes = rings
     models = {name: teachers_named(name, 0)[name] for name in ("linear", "kernel")}
-    teaching = Teaching.of(models, X, codes, 3, 0)
-    assert list(teaching.models) == ["kernel"]
-    assert np.mean(teaching.unseen.argmax(axis=1) != codes) < 0.15
+    pool = fit_pool(models, X, codes, 3, 0)
+    assert list(pool.models) == ["kernel"]
+    assert np.mean(pool.out_of_fold.argmax(axis=1) != codes) < 0.15
 
 
 def test_labels_by_chance_are_not_remembered(rng: np.random.Generator) -> None:
@@ -146,8 +147,8 @@ def test_groups_are_left_out_whole(rng: np.random.Generator) -> None:
     codes = rng.integers(0, 3, 40)[groups].astype(np.intp)
     errors = {}
     for known in (None, groups):
-        teaching = Teaching.of({"kernel": KernelTeacher()}, X, codes, 3, 0, groups=known)
-        errors[known is None] = np.mean(teaching.unseen.argmax(axis=1) != codes)
+        pool = fit_pool({"kernel": KernelTeacher()}, X, codes, 3, 0, groups=known)
+        errors[known is None] = np.mean(pool.out_of_fold.argmax(axis=1) != codes)
     assert errors[True] < 0.1
     assert errors[False] > 0.4
 

@@ -7,7 +7,8 @@ from abnet.networks import exact
 from abnet.training import members
 from abnet.training.centring import STREAMED, Centring
 from abnet.training.compilation import compiled_epoch
-from abnet.training.members import MixturePlan, compile_members, learn_members
+from abnet.training.members import compile_members, learn_members
+from abnet.training.mixture_plan import MixturePlan
 from abnet.training.posterior_learner import PosteriorLearner
 
 

@@ -12,9 +12,13 @@ from abnet.networks import Aggregation, Exact, PBGNet, exact, expected_output, p
 from abnet.networks.bam import BAM
 from abnet.networks.codebook import code_words, decode_table
 from abnet.networks.posterior import Posterior
+from abnet.training.compilation import compiled_epoch
 from abnet.training.flat_parameters import flattened, unflattened
+from abnet.training.loop import Limits, Span
 from abnet.training.objective import LOG_MIXTURE, Objective
 from abnet.training.posterior_learner import PosteriorLearner, State, start
+from abnet.training.runner import Stage, train
+from abnet.training.stages import lifted_rows
 from conftest import random_network
 
 SIZES = (3, 2, 2, 1)
@@ -217,3 +221,16 @@ def test_divergence_in_the_bound_is_the_mean_of_the_members(rng: np.random.Gener
     n, delta = 50, 0.05  # Catoni at C = 1, risk one half
     bound = (1 - np.exp(-0.5 - (kl + np.log(2 * n**0.5 / delta)) / n)) / (1 - np.exp(-1))
     assert float(one) == pytest.approx(bound, abs=1e-5)
+
+
+def test_one_program_serves_all_objectives(rng: np.random.Generator) -> None:
+    network, prior, X, y = problem(rng)
+    learner = PosteriorLearner((*SIZES[:-1], 1), Exact())
+    program = compiled_epoch((learner,))
+    before = program._cache_size()
+    rows = lifted_rows(X, y, None)
+    every_row = Span(0, len(y))
+    for objective in Objective:
+        stage = Stage("any", state_of(network, prior, objective, 8), every_row, every_row, 0.1, 7, Limits(max_epochs=2))
+        assert len(train(learner, stage, rows, rng).curve) == 3
+    assert program._cache_size() == before + 1

@@ -10,6 +10,7 @@ import pytest
 from abnet.networks import Exact
 from abnet.networks.bam import BAM
 from abnet.networks.posterior import Posterior
+from abnet.training import resolve
 from abnet.training.compilation import epoch
 from abnet.training.loop import Limits, Rows, Span, open_runs
 from abnet.training.objective import Objective
@@ -17,7 +18,6 @@ from abnet.training.posterior_learner import PosteriorLearner, start
 from abnet.training.runner import NEVER, new_keys, stack
 from abnet.training.sample_weights import scaled_weights
 from abnet.training.stages import (
-    RATE,
     Trainer,
     learn_linear,
     learn_posterior,
@@ -101,7 +101,7 @@ def test_a_prior_is_one_stage_of_two_halves(calls: list[Call], rng: np.random.Ge
 def test_the_default_rates_are_those_of_the_published_results(calls: list[Call], rng: np.random.Generator) -> None:
     learn_prior(trainer(lifted_rows(*problem(rng), None)), first(), Span(0, 30), 0.2)
     assert [call["rate"] for call in calls] == [0.05, 0.01]
-    assert RATE == 0.01
+    assert resolve.RATE == 0.01
 
 
 def test_the_posterior_learns_and_is_watched_on_the_bound_rows_alone(

@@ -20,17 +20,11 @@ if TYPE_CHECKING:
         fixed_paths_tandem_bound,
         fixed_paths_threshold,
         fixed_paths_vote_bound,
-        sampled_gibbs_bound,
-        sampled_gibbs_bound_frozen,
         sampled_risk_bound,
-        sampled_tandem_bound,
-        sampled_tandem_bound_frozen,
     )
     from abnet.bounds.vote import (
         tandem_bound,
-        tandem_bound_frozen,
         twice_gibbs_bound,
-        twice_gibbs_bound_frozen,
         vote_bound,
     )
 
@@ -48,16 +42,10 @@ __all__ = [
     "kl_inverse_lower",
     "kl_inverse_upper",
     "mu_tandem_bound",
-    "sampled_gibbs_bound",
-    "sampled_gibbs_bound_frozen",
     "sampled_risk_bound",
-    "sampled_tandem_bound",
-    "sampled_tandem_bound_frozen",
     "single_network_bound",
     "tandem_bound",
-    "tandem_bound_frozen",
     "twice_gibbs_bound",
-    "twice_gibbs_bound_frozen",
     "vote_bound",
     "xi",
 ]
@@ -71,7 +59,12 @@ __getattr__, __dir__ = lazy_names(
         "abnet.bounds.clopper_pearson": ["clopper_pearson_bound"],
         "abnet.bounds.drawn_network": ["single_network_bound"],
         "abnet.bounds.gibbs": ["gibbs_bound", "gibbs_bound_frozen", "xi"],
-        "abnet.bounds.sampled": [name for name in __all__ if name.startswith(("fixed_paths_", "sampled_"))],
-        "abnet.bounds.vote": [name for name in __all__ if name.startswith(("tandem", "twice_gibbs", "vote_bound"))],
+        "abnet.bounds.sampled": [
+            "fixed_paths_tandem_bound",
+            "fixed_paths_threshold",
+            "fixed_paths_vote_bound",
+            "sampled_risk_bound",
+        ],
+        "abnet.bounds.vote": ["tandem_bound", "twice_gibbs_bound", "vote_bound"],
     },
 )

@@ -19,10 +19,12 @@ __all__ = ["anytime_upper_limit", "log_evidence"]
 Array = NDArray[np.float64]
 
 # The mixtures: Beta(1, 5) truncated to [ε₀, 1] to detect a larger error, Beta(1, 20) truncated to [0, p] for the limit.
-_LARGE, _SMALL = 5.0, 20.0
+_LARGE = 5.0
+_SMALL = 20.0
 
 # The relative error of incomplete beta functions is below _MARGIN; values below _TINY may have underflowed.
-_MARGIN, _TINY = 1e-9, 1e-290
+_MARGIN = 1e-9
+_TINY = 1e-290
 _ROUNDING = 2.0**-50
 
 
@@ -62,7 +64,8 @@ def log_evidence(errors: ArrayLike, n: ArrayLike, error: float) -> Array:
     """
     eps = level("error", error)
     k, t = np.broadcast_arrays(np.asarray(errors, dtype=np.float64), np.asarray(n, dtype=np.float64))
-    a, b = k + 1.0, t - k + _LARGE
+    a = k + 1.0
+    b = t - k + _LARGE
     tail = np.asarray(betaincc(a, b, eps))
     sizes = gammaln(a + b + 1.0) - k * math.log(eps) - b * math.log1p(-eps)
     logs = math.log(_LARGE) - k * math.log(eps) - b * math.log1p(-eps) + betaln(a, b)
@@ -119,20 +122,24 @@ def anytime_upper_limit(errors: int, n: int, alpha: float = 0.05) -> float:
     ----------
     H. Robbins (1970), Statistical methods related to the law of the iterated logarithm.
     """
-    t, goal = count("n", n, least=0), -math.log(level("alpha", alpha))
+    t = count("n", n, least=0)
+    threshold = -math.log(level("alpha", alpha))
     k = count("errors", errors, least=0)
     if k > t:
         raise ValueError(f"errors must not exceed n = {t}; got {k}.")
     start = min(1.0, float(np.nextafter((k + 1.0) / (t + 1.0), 2.0)))
-    if k == t or _surely_rejected(start, k, t, goal):
+    if k == t or _surely_rejected(start, k, t, threshold):
         return start
-    return adjacent_floats(lambda p: p >= 1.0 or _surely_rejected(p, k, t, goal), start, 1.0)[1]
+    return adjacent_floats(lambda p: p >= 1.0 or _surely_rejected(p, k, t, threshold), start, 1.0)[1]
 
 
-def _surely_rejected(p: float, k: int, t: int, goal: float) -> bool:
-    a, b = k + 1.0, t - k + _SMALL
+def _surely_rejected(p: float, k: int, t: int, threshold: float) -> bool:
+    """Whether the logarithm of the evidence against the rate p reaches the threshold, all rounding errors allowed
+    for."""
+    a = k + 1.0
+    b = t - k + _SMALL
     likelihood = k * math.log(p) + (t - k) * math.log1p(-p)
     mass = -math.expm1(_SMALL * math.log1p(-p)) / _SMALL
     value = math.log(betainc(a, b, p)) + float(betaln(a, b)) - math.log(mass) - likelihood
     slack = _MARGIN + _ROUNDING * (float(gammaln(a + b + 1.0)) - likelihood)
-    return value - slack >= goal
+    return value - slack >= threshold

@@ -143,7 +143,7 @@ def row_weighted_betting_bound(
     I. Waudby-Smith, A. Ramdas (2024), Estimating means of bounded random variables by betting.
     """
     largest = count("largest_size", largest_size)
-    n = _sizes(sizes, largest)
+    n = _checked_sizes(sizes, largest)
     S = np.asarray(sums, dtype=np.float64)
     if S.shape != n.shape:
         raise ValueError(f"sums must have one number for each of the {len(n)} groups; got the shape {S.shape}.")
@@ -168,7 +168,8 @@ def unit_interval(name: str, values: ArrayLike) -> Array:
     return vector
 
 
-def _sizes(sizes: ArrayLike, largest: int) -> Array:
+def _checked_sizes(sizes: ArrayLike, largest: int) -> Array:
+    """Sizes of groups as floats."""
     n = np.asarray(sizes)
     if n.ndim != 1 or len(n) == 0 or n.dtype.kind not in "iu":
         raise ValueError("sizes must be a vector of at least one whole number.")
@@ -178,6 +179,7 @@ def _sizes(sizes: ArrayLike, largest: int) -> Array:
 
 
 def _log_wealth(delta: float, n_candidates: int) -> float:
+    """``ln(K/δ)``: a mean at which the logarithm of the wealth reaches this is rejected."""
     return math.log(count("n_candidates", n_candidates)) - math.log(level("delta", delta))
 
 
@@ -191,33 +193,43 @@ def _largest_not_rejected(s: Array, w: Array, goal: float) -> float:
     def excess(m: float) -> float:
         return _excess(m, s, w, bets, goal)
 
-    low, high = (observed, excess(observed)), (1.0, excess(1.0))
-    if high[1] < 0.0:
+    excess_at_observed = excess(observed)
+    excess_at_one = excess(1.0)
+    if excess_at_one < 0.0:
         return 1.0
     # An early run of small losses can reject the observed mean; a bound below it would be valid, and surprising.
-    if low[1] >= 0.0:
+    if excess_at_observed >= 0.0:
         return observed
-    return adjacent_floats(lambda m: excess(m) >= 0.0, *_narrowed(excess, low, high))[1]
+    low, high = _narrow_bracket(excess, (observed, excess_at_observed), (1.0, excess_at_one))
+    return adjacent_floats(lambda m: excess(m) >= 0.0, low, high)[1]
 
 
-def _narrowed(
+def _narrow_bracket(
     excess: Callable[[float], float], low: tuple[float, float], high: tuple[float, float]
 ) -> tuple[float, float]:
     """The ends of a narrow bracket: points at which ``excess`` was evaluated, negative at the first alone.
 
-    From two points with their values, by the Illinois form of false position: it needs seven or so where bisection
-    needs forty, and each goes over all losses.
+    From two points with their values, by the Illinois form of false position, which evaluates ``excess`` about seven
+    times where bisection needs forty. Each evaluation goes over all losses.
     """
-    (a, below), (b, above) = low, high
+    a, below = low
+    b, above = high
     last = 0.0
     while b - a > 4 * _GAP * b:
         m = a - below * (b - a) / (above - below)
         m = min(max(m, a + _GAP * b), b - _GAP * b)  # beside an end that is at the root, so that the other moves
         value = excess(m)
+        # An end that stays twice in a row counts half, so that the next point lies beyond the root.
         if value < 0.0:
-            a, below, above = m, value, above / 2 if last < 0.0 else above
+            a = m
+            below = value
+            if last < 0.0:
+                above /= 2
         else:
-            b, above, below = m, value, below / 2 if last > 0.0 else below
+            b = m
+            above = value
+            if last > 0.0:
+                below /= 2
         last = value
     return a, b
 
@@ -233,7 +245,9 @@ def _bets(s: Array, w: Array, goal: float) -> Array:
 
 def _excess(m: float, s: Array, w: Array, bets: Array, goal: float) -> float:
     """Largest log-wealth minus its goal and minus all rounding errors; m is rejected if this is not negative."""
-    stakes = np.minimum(bets, _CAP / (1.0 - m)) if m < 1.0 else bets
+    stakes = bets
+    if m < 1.0:
+        stakes = np.minimum(bets, _CAP / (1.0 - m))
     gains = np.log1p(stakes * (m * w - s))
     # A factor's relative error is a few units of its last place, ten times that next to 1 - c, and of m w; a sum of n
     # terms adds n units of the sum of their sizes.

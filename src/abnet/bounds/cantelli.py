@@ -54,15 +54,18 @@ def c_bound(
     P. Germain, A. Lacasse, F. Laviolette, M. Marchand, J.-F. Roy (2015), Risk bounds for the majority vote: from a
     PAC-Bayesian analysis to a learning algorithm.
     """
-    risk, d = probability("empirical_risk", empirical_risk), probability("disagreement", empirical_disagreement)
-    if d > 0.5 + 1e-12:
-        raise ValueError(f"empirical_disagreement is a mean of 2 p (1 - p), at most 1/2; got {d}.")
-    nats, kl, n = _price(kl, n, delta, n_candidates)
-    above = kl_inverse_upper(risk, round_up((kl + nats) / n))
-    below = kl_inverse_lower(min(d, 0.5), round_up((2.0 * kl + nats) / n))
-    if above >= 0.5:
+    risk = probability("empirical_risk", empirical_risk)
+    disagreement = probability("disagreement", empirical_disagreement)
+    if disagreement > 0.5 + 1e-12:
+        raise ValueError(f"empirical_disagreement is a mean of 2 p (1 - p), at most 1/2; got {disagreement}.")
+    kl = nonnegative("kl", kl)
+    n = count("n", n)
+    price = _price(n, delta, n_candidates)
+    r = kl_inverse_upper(risk, round_up((kl + price) / n))
+    d = kl_inverse_lower(min(disagreement, 0.5), round_up((2.0 * kl + price) / n))
+    if r >= 0.5:
         return 1.0
-    share = (1.0 - 2.0 * above) ** 2 / (1.0 - 2.0 * below)
+    share = (1.0 - 2.0 * r) ** 2 / (1.0 - 2.0 * d)
     return min(1.0, max(0.0, round_up(1.0 - share / OUTWARD)))
 
 
@@ -108,33 +111,45 @@ def mu_tandem_bound(
     Y.-S. Wu, A. R. Masegosa, S. S. Lorenzen, C. Igel, Y. Seldin (2021), Chebyshev-Cantelli PAC-Bayes-Bennett inequality
     for the weighted majority vote.
     """
-    risk, tandem = probability("empirical_risk", empirical_risk), probability("empirical_tandem", empirical_tandem)
-    nats, kl, n = _price(kl, n, delta, n_candidates)
-    e = kl_inverse_upper(tandem, round_up((2.0 * kl + nats) / n))
-    c = round_up((kl + nats) / n)
-    below, above = kl_inverse_lower(risk, c), kl_inverse_upper(risk, c)
+    risk = probability("empirical_risk", empirical_risk)
+    tandem = probability("empirical_tandem", empirical_tandem)
+    kl = nonnegative("kl", kl)
+    n = count("n", n)
+    price = _price(n, delta, n_candidates)
+    e = kl_inverse_upper(tandem, round_up((2.0 * kl + price) / n))
+    lowest_risk = kl_inverse_lower(risk, round_up((kl + price) / n))
+    highest_risk = kl_inverse_upper(risk, round_up((kl + price) / n))
     if mu is None:
-        candidates = [0.0, max(_best_mu(e, below), 0.0), min(_best_mu(e, above), 0.0)]
+        candidates = [0.0, max(_best_mu(e, lowest_risk), 0.0), min(_best_mu(e, highest_risk), 0.0)]
     else:
         candidates = [finite("mu", mu)]
         if candidates[0] >= 0.5:
             raise ValueError(f"mu must be below 1/2; got {mu}.")
-    return min(1.0, *(_cantelli(e, below if m > 0 else above, m) for m in candidates))
+    bound = 1.0
+    for candidate in candidates:
+        r = lowest_risk if candidate > 0 else highest_risk
+        bound = min(bound, _cantelli(e, r, candidate))
+    return bound
 
 
 def _best_mu(e: float, r: float) -> float:
     """``(r - 2e)/(1 - 2r)``, where the derivative with respect to μ is zero; 0 if there is no minimum below 1/2."""
-    best = (r - 2.0 * e) / (1.0 - 2.0 * r) if r < 0.5 else 0.0
-    return best if best < 0.5 else 0.0
+    if r >= 0.5:
+        return 0.0
+    best = (r - 2.0 * e) / (1.0 - 2.0 * r)
+    if best >= 0.5:
+        return 0.0
+    return best
 
 
 def _cantelli(e: float, r: float, mu: float) -> float:
-    terms = e + 2.0 * abs(mu) * r + mu * mu  # the terms may cancel, so the slack is relative to their absolute values
-    return round_up((e - 2.0 * mu * r + mu * mu + (OUTWARD - 1.0) * terms) / (0.5 - mu) ** 2)
+    """``(e - 2 μ r + μ²)/(1/2 - μ)²``, rounded up."""
+    # The terms may cancel, so the slack is relative to their absolute values.
+    slack = (OUTWARD - 1.0) * (e + 2.0 * abs(mu) * r + mu * mu)
+    return round_up((e - 2.0 * mu * r + mu * mu + slack) / (0.5 - mu) ** 2)
 
 
-def _price(kl: float, n: int, delta: float, n_candidates: int) -> tuple[float, float, int]:
-    """``ln(2Kξ(n)/δ)``, and the checked divergence and number of examples."""
-    kl, n = nonnegative("kl", kl), count("n", n)
-    share, n_candidates = share_of_an_order(level("delta", delta)), count("n_candidates", n_candidates)
-    return math.log(n_candidates * xi(n)) - math.log(share), kl, n
+def _price(n: int, delta: float, n_candidates: int) -> float:
+    """``ln(2Kξ(n)/δ)``: each of the two limits holds at δ/2."""
+    share = share_of_an_order(level("delta", delta))
+    return math.log(count("n_candidates", n_candidates) * xi(n)) - math.log(share)

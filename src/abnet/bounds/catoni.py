@@ -53,15 +53,17 @@ def catoni_bound(empirical_risk: float, kl: float, n: int, delta: float = 0.05, 
     L. Fortier-Dubois, G. Letarte, B. Leblanc, F. Laviolette, P. Germain: PAC-Bayesian Learning of Aggregated Binary
     Activated Neural Networks with Probabilities over Representations.
     """
-    empirical_risk, kl = probability("empirical_risk", empirical_risk), nonnegative("kl", kl)
-    n, delta = count("n", n), level("delta", delta)
+    empirical_risk = probability("empirical_risk", empirical_risk)
+    kl = nonnegative("kl", kl)
+    n = count("n", n)
+    delta = level("delta", delta)
     complexity = round_up((kl + math.log(2.0) + 0.5 * math.log(n) - math.log(delta)) / n)
     if C is None:
         return kl_inverse_upper(empirical_risk, complexity)
-    return _at(positive("C", C), empirical_risk, complexity)
+    return _bound_at(positive("C", C), empirical_risk, complexity)
 
 
-def _at(C: float, empirical_risk: float, complexity: float) -> float:
+def _bound_at(C: float, empirical_risk: float, complexity: float) -> float:
     bound = math.expm1(-round_up(C * empirical_risk + complexity)) / math.expm1(-C)
     return min(1.0, max(empirical_risk, round_up(bound)))
 
@@ -107,7 +109,8 @@ def catoni_objective(risk: Any, kl: Any, n: Any, delta: Any, log_c: Any) -> Any:
 
 
 # Beyond these C the bound no longer changes in any digit that is shown, and its formula would overflow.
-_SMALLEST_C, _LARGEST_C = 1e-9, 40.0
+_SMALLEST_C = 1e-9
+_LARGEST_C = 40.0
 
 
 def catoni_fixed_bound(
@@ -151,7 +154,8 @@ def catoni_fixed_bound(
     ----------
     O. Catoni (2007), PAC-Bayesian supervised classification, Theorem 1.2.6.
     """
-    empirical_risk, C = probability("empirical_risk", empirical_risk), _positive(C)
+    empirical_risk = probability("empirical_risk", empirical_risk)
+    C = _positive(C)
     exponent = round_up(C * empirical_risk + _nats(kl, n, delta, n_candidates))
     bound = round_up(math.expm1(-exponent) / math.expm1(-C))
     return min(1.0, max(empirical_risk, bound))

@@ -47,7 +47,8 @@ def clopper_pearson_bound(errors: int, n: int, delta: float = 0.05, *, n_candida
     C. J. Clopper, E. S. Pearson (1934), The use of confidence or fiducial limits; J. Langford (2005), Tutorial on
     practical prediction theory for classification.
     """
-    errors, n = tally("errors", errors), count("n", n)
+    errors = tally("errors", errors)
+    n = count("n", n)
     share = level("delta", delta) / count("n_candidates", n_candidates)
     if errors > n:
         raise ValueError(f"errors must not exceed n = {n}; got {errors}.")
@@ -57,11 +58,15 @@ def clopper_pearson_bound(errors: int, n: int, delta: float = 0.05, *, n_candida
 
 
 def _smallest_with_tail(errors: int, n: int, tail: float) -> float:
-    def rare(p: float) -> bool:
-        return bool(betaincc(errors + 1.0, float(n - errors), p) <= tail)
+    """Smallest rate at which so few errors have at most the probability `tail`, but at least the observed rate."""
+
+    def is_rejected(rate: float) -> bool:
+        return bool(betaincc(errors + 1.0, float(n - errors), rate) <= tail)
 
     observed = errors / n
-    return observed if rare(observed) else adjacent_floats(rare, observed, 1.0)[1]
+    if is_rejected(observed):
+        return observed
+    return adjacent_floats(is_rejected, observed, 1.0)[1]
 
 
 # Tails smaller than this may underflow while they are computed.
@@ -95,7 +100,8 @@ def binomial_tail(k: int, m: int, rate: float) -> float:
     >>> round(binomial_tail(0, 59, 0.05), 5), binomial_tail(0, 0, 0.05)
     (0.04849, 1.0)
     """
-    m, rate = count("m", m, least=0), probability("rate", rate)
+    m = count("m", m, least=0)
+    rate = probability("rate", rate)
     k = _at_most("k", k, m)
     if k == m or rate == 0.0:
         return 1.0
@@ -140,13 +146,17 @@ def clopper_pearson_lower(successes: int, n: int, delta: float = 0.05, *, n_cand
     if k == 0:
         return 0.0
 
-    def usual(p: float) -> bool:
-        return bool(betainc(float(k), n - k + 1.0, p) > share * (1.0 - _MARGIN))
+    def is_not_rejected(rate: float) -> bool:
+        return bool(betainc(float(k), n - k + 1.0, rate) > share * (1.0 - _MARGIN))
 
-    return adjacent_floats(usual, 0.0, k / n)[0] if usual(k / n) else k / n
+    observed = k / n
+    if not is_not_rejected(observed):
+        return observed
+    return adjacent_floats(is_not_rejected, 0.0, observed)[0]
 
 
 def _at_most(name: str, value: int, most: int) -> int:
+    """A checked count from 0 to `most`."""
     number = count(name, value, least=0)
     if number > most:
         raise ValueError(f"{name} must be at most {most}; got {number}.")

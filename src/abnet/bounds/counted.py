@@ -46,6 +46,7 @@ def mean_by_betting(losses: Any, delta: float = 0.05, *, n_candidates: int = 1) 
 
 
 def _cost_range(n: int, mean: float, largest: float, delta: float, n_candidates: int = 1) -> tuple[float, float]:
+    """Range of `cost_bound` for n shares with this mean."""
     low, high = _betting_range(n, mean, delta, n_candidates)
     return low * largest, high * largest
 
@@ -69,7 +70,9 @@ def cost_bound(shares: Any, largest: float, delta: float = 0.05, *, n_candidates
     0.317
     """
     share = betting_bound(shares, delta, n_candidates=n_candidates)
-    return largest if share == 1.0 else min(largest, round_up(share * largest))
+    if share == 1.0:
+        return largest
+    return min(largest, round_up(share * largest))
 
 
 @method
@@ -105,7 +108,9 @@ def limit_of_failures(
     >>> limit_of_failures(0, 59, 0.05), limit_of_failures(0, 58, 0.05)
     (0.05, None)
     """
-    return limit if binomial_tail(failures, trials, limit) <= delta / n_candidates else None
+    if binomial_tail(failures, trials, limit) > delta / n_candidates:
+        return None
+    return limit
 
 
 @method
@@ -120,7 +125,9 @@ def rate_of_successes(
     (0.95, None)
     """
     allowed = float(np.nextafter(1.0 - rate, 0.0))
-    return rate if limit_of_failures(failures, trials, allowed, delta, n_candidates=n_candidates) else None
+    if not limit_of_failures(failures, trials, allowed, delta, n_candidates=n_candidates):
+        return None
+    return rate
 
 
 @method
@@ -150,4 +157,6 @@ def sign_test(only_a: int, only_b: int, delta: float = 0.05, *, n_candidates: in
     >>> sign_test(10, 40), sign_test(10, 12)
     (0.0, None)
     """
-    return 0.0 if binomial_tail(only_a, only_a + only_b, 0.5) <= delta / n_candidates else None
+    if binomial_tail(only_a, only_a + only_b, 0.5) > delta / n_candidates:
+        return None
+    return 0.0

@@ -68,15 +68,13 @@ def single_network_bound(
     ----------
     O. Rivasplata, I. Kuzborskij, C. Szepesvari, J. Shawe-Taylor (2020), PAC-Bayes analysis beyond the usual bounds.
     """
-    empirical_error, ratio = (
-        probability("empirical_error", empirical_error),
-        real("log_density_ratio", log_density_ratio),
-    )
-    n, delta, n_candidates = count("n", n), level("delta", delta), count("n_candidates", n_candidates)
+    empirical_error = probability("empirical_error", empirical_error)
+    ratio = real("log_density_ratio", log_density_ratio)
+    n = count("n", n)
+    delta = level("delta", delta)
+    n_candidates = count("n_candidates", n_candidates)
     price = math.log(n_candidates * xi(n)) - math.log(delta)
-    # The two terms may cancel, so the slack is relative to the larger one, not to the sum.
-    nats = ratio + price + (OUTWARD - 1.0) * max(abs(ratio), price)
-    return kl_inverse_upper(empirical_error, max(0.0, nats / n))
+    return _inverse(empirical_error, n, ratio, price)
 
 
 # More terms than this are replaced by an integral, which exceeds their sum by about a thousandth of it.
@@ -102,14 +100,17 @@ def xi_plus(n: int, p: float) -> float:
     >>> round(xi_plus(100, 0.15), 3), round(xi_plus(100, 1.0), 2)
     (4.577, 13.21)
     """
-    n, p = count("n", n), probability("p", p)
+    n = count("n", n)
+    p = probability("p", p)
     last = min(n, int(n * p * OUTWARD))
     if last >= _TERMS:
         return (1.0 + _integral(n, last)) * (1.0 + 1e-9)
     sums = _prefix_sums(n, min(n + 1, _block(last)))
-    whole = float(sums[-1]) if len(sums) == n + 1 else math.inf
+    constant = 1.0 + float(sums[last])
+    if len(sums) == n + 1:  # the sum of all terms is ξ(n)
+        constant = min(constant, float(sums[-1]))
     # Each logarithm has an error of a few units in the last place, and the running sums accumulate these errors.
-    return min(1.0 + float(sums[last]), whole) * (1.0 + 1e-9 + 4e-15 * len(sums))
+    return constant * (1.0 + 1e-9 + 4e-15 * len(sums))
 
 
 def drawn_network_bound(
@@ -155,7 +156,9 @@ def drawn_network_bound(
     ----------
     O. Rivasplata, I. Kuzborskij, C. Szepesvari, J. Shawe-Taylor (2020), PAC-Bayes analysis beyond the usual bounds.
     """
-    errors, n, ratio = count("errors", errors, least=0), count("n", n), real("log_density_ratio", log_density_ratio)
+    errors = count("errors", errors, least=0)
+    n = count("n", n)
+    ratio = real("log_density_ratio", log_density_ratio)
     if errors > n:
         raise ValueError(f"errors must not exceed n = {n}; got {errors}.")
     price = math.log(count("n_candidates", n_candidates)) - math.log(level("delta", delta))
@@ -163,17 +166,18 @@ def drawn_network_bound(
     # valid.
     bound = 1.0
     for _ in range(200):
-        smaller = _root(errors, n, ratio, price + math.log(xi_plus(n, bound)))
+        smaller = _inverse(errors / n, n, ratio, price + math.log(xi_plus(n, bound)))
         if smaller >= bound:
             break
         bound = smaller
     return bound
 
 
-def _root(errors: int, n: int, ratio: float, price: float) -> float:
+def _inverse(error: float, n: int, ratio: float, price: float) -> float:
+    """``k⁺(error, (ratio + price)_+ / n)``, rounded up."""
     # The two terms may cancel, so the slack is relative to the larger one, not to the sum.
     nats = ratio + price + (OUTWARD - 1.0) * max(abs(ratio), abs(price))
-    return kl_inverse_upper(errors / n, max(0.0, nats / n))
+    return kl_inverse_upper(error, max(0.0, nats / n))
 
 
 def _block(last: int) -> int:

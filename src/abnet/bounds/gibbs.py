@@ -121,9 +121,13 @@ def gibbs_bound(empirical_risk: float, kl: float, n: int, delta: float = 0.05, *
     M. Seeger (2002), PAC-Bayesian generalisation error bounds for Gaussian process classification; A. Maurer (2004), A
     note on the PAC-Bayesian theorem.
     """
-    empirical_risk, kl = probability("empirical_risk", empirical_risk), nonnegative("kl", kl)
-    n, delta, n_candidates = count("n", n), level("delta", delta), count("n_candidates", n_candidates)
-    return kl_inverse_upper(empirical_risk, round_up((kl + math.log(n_candidates * xi(n)) - math.log(delta)) / n))
+    empirical_risk = probability("empirical_risk", empirical_risk)
+    kl = nonnegative("kl", kl)
+    n = count("n", n)
+    delta = level("delta", delta)
+    n_candidates = count("n_candidates", n_candidates)
+    nats = kl + math.log(n_candidates * xi(n)) - math.log(delta)
+    return kl_inverse_upper(empirical_risk, round_up(nats / n))
 
 
 @over_arrays
@@ -161,5 +165,8 @@ def gibbs_bound_frozen(empirical_risk: float, n: int, delta: float = 0.05, *, n_
     W. Hoeffding (1963), Probability inequalities for sums of bounded random variables, Theorem 1.
     """
     empirical_risk = probability("empirical_risk", empirical_risk)
-    n, delta, n_candidates = count("n", n), level("delta", delta), count("n_candidates", n_candidates)
-    return kl_inverse_upper(empirical_risk, round_up((math.log(n_candidates) - math.log(delta)) / n))
+    n = count("n", n)
+    delta = level("delta", delta)
+    n_candidates = count("n_candidates", n_candidates)
+    nats = math.log(n_candidates) - math.log(delta)
+    return kl_inverse_upper(empirical_risk, round_up(nats / n))

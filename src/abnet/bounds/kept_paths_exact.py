@@ -133,7 +133,9 @@ def kept_vote_bound(risk: float, threshold: float, *, order: int = 1) -> float:
     0.0735
     """
     risk = probability("risk", risk)
-    return min(1.0, round_up(risk / threshold ** _order(order))) if threshold > 0.0 else 1.0
+    if threshold <= 0.0:
+        return 1.0
+    return min(1.0, round_up(risk / threshold ** _order(order)))
 
 
 def kept_paths_bounds(
@@ -158,7 +160,8 @@ def kept_paths_bounds(
     >>> [round(bound, 4) for bound in kept_paths_bounds(0.03, 0.01, 100, 0.005)]
     [0.0837, 0.0778]
     """
-    first, second = (kept_paths_threshold(n_paths, delta_prime, order=j, n_candidates=n_candidates) for j in (1, 2))
+    first = kept_paths_threshold(n_paths, delta_prime, order=1, n_candidates=n_candidates)
+    second = kept_paths_threshold(n_paths, delta_prime, order=2, n_candidates=n_candidates)
     if second == 0.0:  # too few paths for a second-order bound: only the first-order bound uses the event
         return kept_vote_bound(gibbs_risk, first), 1.0
     tau = min(first, second)
@@ -174,14 +177,18 @@ def _order(order: int) -> int:
 @lru_cache(maxsize=256)
 def _signs_threshold(T: int, share: float, order: int) -> float:
     k = math.ceil(T / 2)
-    # A single path has g(p) = p: the ratio g/p is constant, which suffices.
-    growth = (k - order) / (T - order) if order < T else (0.5 if order == 1 else 0.0)
+    if order < T:
+        growth_end = max((k - order) / (T - order), 0.0)
+    elif order == 1:  # a single path has g(p) = p: the ratio g/p is constant, which suffices
+        growth_end = 0.5
+    else:
+        growth_end = 0.0
 
     def misled(p: float) -> bool:
         return bool(betainc(float(k), T - k + 1.0, p) > share * (1.0 - _MARGIN))
 
     tau = adjacent_floats(misled, 0.0, 0.5)[0]
-    return min(tau, max(growth, 0.0))
+    return min(tau, growth_end)
 
 
 @lru_cache(maxsize=256)
@@ -189,8 +196,9 @@ def _paths_threshold(T: int, share: float, order: int) -> float:
     a = _whole_numbers(T)
 
     def misled(p: float) -> bool:
-        # For j = 2, g/p² may stop increasing at (a - 1)/(T - 2); for a = 0 it decreases everywhere.
-        usable = a if order == 1 else a[(a >= 1.0) & (a - 1.0 >= p * (T - 2))]
+        usable = a
+        if order == 2:  # g/p² may stop increasing at (a - 1)/(T - 2); for a = 0 it decreases everywhere
+            usable = a[(a >= 1.0) & (a - 1.0 >= p * (T - 2))]
         return not bool(np.any(_hinge(T, p, usable) <= share))
 
     return adjacent_floats(misled, 0.0, 0.5)[0]

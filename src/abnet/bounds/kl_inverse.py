@@ -70,7 +70,8 @@ def kl_inverse_upper(q: float, c: float) -> float:
     >>> kl_inverse_upper(0.2, 0.0), kl_inverse_upper(0.2, float("inf"))
     (0.2, 1.0)
     """
-    q, c = probability("q", q), nonnegative("c", c)
+    q = probability("q", q)
+    c = nonnegative("c", c)
     if c == 0.0 or q == 1.0:
         return q
     target = _surely(c)
@@ -102,7 +103,8 @@ def kl_inverse_lower(q: float, c: float) -> float:
     >>> kl_inverse_lower(0.2, 0.0), kl_inverse_lower(0.2, float("inf"))
     (0.2, 0.0)
     """
-    q, c = probability("q", q), nonnegative("c", c)
+    q = probability("q", q)
+    c = nonnegative("c", c)
     if c == 0.0 or q == 0.0:
         return q
     target = _surely(c)
@@ -110,6 +112,7 @@ def kl_inverse_lower(q: float, c: float) -> float:
 
 
 def _surely(c: float) -> float:
+    """A value of `_kl` that proves a divergence of at least c."""
     return c * (1.0 + _MARGIN) + _TINY
 
 
@@ -120,15 +123,18 @@ def _kl(q: float, p: float) -> float:
 
 def _half(x: float, y: float, difference: float) -> float:
     """Return ``x ln(x/y) + y - x >= 0``, given ``difference = x - y`` with all its digits."""
-    if y == 0.0:
-        return 0.0 if x == 0.0 else math.inf
     if x == 0.0:
         return y
+    if y == 0.0:
+        return math.inf
     v = difference / (x + y)
     if abs(v) < 0.1:
         return difference * v + 2.0 * x * _atanh_excess(v)
     ratio = x / y
-    logarithm = math.log(ratio) if ratio < math.inf else math.log(x) - math.log(y)
+    if ratio < math.inf:
+        logarithm = math.log(ratio)
+    else:  # y is so small that the quotient overflows
+        logarithm = math.log(x) - math.log(y)
     return x * logarithm - difference
 
 

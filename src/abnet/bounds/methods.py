@@ -56,4 +56,6 @@ def method(bound: Bound | None = None, *, values: str | None = None, attainable:
         METHODS[function.__name__] = Method(function, values, attainable)
         return function
 
-    return register if bound is None else register(bound)
+    if bound is None:  # used as @method(...), with arguments
+        return register
+    return register(bound)

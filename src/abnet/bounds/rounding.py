@@ -37,9 +37,11 @@ def exact_sum(values: NDArray[np.float64]) -> float:
     """
     pieces: list[float] = []
     for start in range(0, len(values), _TOGETHER):
-        rest, unit = values[start : start + _TOGETHER], 1.0
+        rest = values[start : start + _TOGETHER]
+        unit = 1.0
         for _ in range(3):
-            rest, unit = rest * 2.0**30, unit * 2.0**-30
+            rest = rest * 2.0**30
+            unit *= 2.0**-30
             whole = np.floor(rest)
             rest = rest - whole
             pieces.append(float(whole.sum()) * unit)
@@ -70,7 +72,8 @@ def adjacent_floats(holds: Callable[[float], bool], low: float, high: float) -> 
     >>> adjacent_floats(lambda x: x * x >= 2.0, 1.0, 2.0)
     (1.414213562373095, 1.4142135623730951)
     """
-    below, above = _pattern(low), _pattern(high)
+    below = _pattern(low)
+    above = _pattern(high)
     while above - below > 1:
         middle = (below + above) // 2
         if holds(_number(middle)):
@@ -81,8 +84,10 @@ def adjacent_floats(holds: Callable[[float], bool], low: float, high: float) -> 
 
 
 def _pattern(number: float) -> int:
+    """The bits of a float, as an integer."""
     return int(struct.unpack("<q", struct.pack("<d", number))[0])
 
 
 def _number(pattern: int) -> float:
+    """The float with these bits."""
     return float(struct.unpack("<d", struct.pack("<q", pattern))[0])

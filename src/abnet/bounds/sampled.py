@@ -1,4 +1,4 @@
-r"""Bounds for sampled networks: on the Gibbs risk from sampled paths, and on a vote of paths drawn once and kept.
+r"""Bounds for sampled networks: on the empirical risk from fresh paths, and on a vote of paths drawn once and kept.
 
 The bounds on the kept vote allow a posterior that was trained on the examples. Let ``p(x, y)`` be the expected loss of
 a path on one example, and ``p̂_u`` the mean loss of T paths whose randomness u is drawn independently of all data and
@@ -17,22 +17,16 @@ argument with ``g(p)/p²`` gives ``E[p²]/τ²``. Both bounds fail on the same e
 
 import math
 
-from abnet.bounds.gibbs import gibbs_bound, gibbs_bound_frozen
+from abnet.bounds.gibbs import gibbs_bound_frozen
 from abnet.bounds.kl_inverse import kl_inverse_lower
 from abnet.bounds.rounding import round_up
-from abnet.bounds.shares import share_for_sampling
-from abnet.bounds.vote import tandem_bound, tandem_bound_frozen
-from abnet.utils.checks import count, level, nonnegative, probability
+from abnet.utils.checks import count, level, probability
 
 __all__ = [
     "fixed_paths_tandem_bound",
     "fixed_paths_threshold",
     "fixed_paths_vote_bound",
-    "sampled_gibbs_bound",
-    "sampled_gibbs_bound_frozen",
     "sampled_risk_bound",
-    "sampled_tandem_bound",
-    "sampled_tandem_bound_frozen",
 ]
 
 
@@ -55,8 +49,9 @@ def fixed_paths_threshold(n_paths: int, delta_prime: float, *, n_candidates: int
     >>> [round(fixed_paths_threshold(T, 0.005), 3) for T in (100, 1000, 10_000)]
     [0.341, 0.449, 0.484]
     """
-    paths, candidates = count("n_paths", n_paths), count("n_candidates", n_candidates)
-    return kl_inverse_lower(0.5, round_up(math.log(candidates / level("delta_prime", delta_prime)) / paths))
+    n_paths = count("n_paths", n_paths)
+    nats = math.log(count("n_candidates", n_candidates) / level("delta_prime", delta_prime))
+    return kl_inverse_lower(0.5, round_up(nats / n_paths))
 
 
 def fixed_paths_vote_bound(gibbs_risk: float, n_paths: int, delta_prime: float, *, n_candidates: int = 1) -> float:
@@ -107,10 +102,15 @@ def fixed_paths_tandem_bound(tandem_risk: float, n_paths: int, delta_prime: floa
 
 def _divided(risk: float, order: int, n_paths: int, delta_prime: float, n_candidates: int) -> float:
     risk = probability("risk", risk)
+    threshold = fixed_paths_threshold(n_paths, delta_prime, n_candidates=n_candidates)
+    if n_paths <= 2 * order:
+        return 1.0
     # ln g(p) = T/2 ln(4 p (1-p)), and ln g - order · ln p increases up to here; any smaller threshold is valid too.
-    growth = (n_paths - 2 * order) / (2 * (n_paths - order)) if n_paths > 2 * order else 0.0
-    tau = min(fixed_paths_threshold(n_paths, delta_prime, n_candidates=n_candidates), growth)
-    return min(1.0, round_up(risk / tau**order)) if tau > 0.0 else 1.0
+    growth_end = (n_paths - 2 * order) / (2 * (n_paths - order))
+    tau = min(threshold, growth_end)
+    if tau == 0.0:
+        return 1.0
+    return min(1.0, round_up(risk / tau**order))
 
 
 def sampled_risk_bound(mean: float, n_values: int, delta_prime: float, *, n_candidates: int = 1) -> float:
@@ -141,96 +141,6 @@ def sampled_risk_bound(mean: float, n_values: int, delta_prime: float, *, n_cand
     ----------
     W. Hoeffding (1963), Probability inequalities for sums of bounded random variables, Theorem 1.
     """
-    n_values, delta_prime = count("n_values", n_values), level("delta_prime", delta_prime)
+    n_values = count("n_values", n_values)
+    delta_prime = level("delta_prime", delta_prime)
     return gibbs_bound_frozen(mean, n_values, delta_prime, n_candidates=n_candidates)
-
-
-def sampled_gibbs_bound(
-    mean: float, n_values: int, kl: float, n: int, delta: float = 0.05, *, n_candidates: int = 1
-) -> float:
-    r"""Bound the Gibbs risk by :func:`gibbs_bound` at δ - δ', on :func:`sampled_risk_bound` at δ' = δ/10.
-
-    Parameters
-    ----------
-    mean, n_values
-        As for :func:`sampled_risk_bound`.
-    kl, n, delta, n_candidates
-        As for :func:`gibbs_bound`.
-
-    Examples
-    --------
-    >>> exact, sampled = gibbs_bound(0.03, 50.0, 26_250), sampled_gibbs_bound(0.03, 20 * 26_250, 50.0, 26_250)
-    >>> round(sampled - exact, 4)
-    0.0009
-    """
-    spent, left = share_for_sampling(delta)
-    risk = sampled_risk_bound(mean, n_values, spent, n_candidates=n_candidates)
-    return gibbs_bound(risk, kl, n, left, n_candidates=n_candidates)
-
-
-def sampled_gibbs_bound_frozen(
-    mean: float, n_values: int, n: int, delta: float = 0.05, *, n_candidates: int = 1
-) -> float:
-    r"""Bound the Gibbs risk by :func:`gibbs_bound_frozen` at δ - δ', on :func:`sampled_risk_bound` at δ' = δ/10.
-
-    Parameters
-    ----------
-    mean, n_values
-        As for :func:`sampled_risk_bound`.
-    n, delta, n_candidates
-        As for :func:`gibbs_bound_frozen`.
-
-    Examples
-    --------
-    >>> round(sampled_gibbs_bound_frozen(0.03, 24_600, 1230), 4)
-    0.0481
-    """
-    spent, left = share_for_sampling(delta)
-    risk = sampled_risk_bound(mean, n_values, spent, n_candidates=n_candidates)
-    return gibbs_bound_frozen(risk, n, left, n_candidates=n_candidates)
-
-
-def sampled_tandem_bound(
-    pair_mean: float, n_pairs: int, kl: float, n: int, delta: float = 0.05, *, n_candidates: int = 1
-) -> float:
-    r"""Bound the vote sgn(F) by :func:`tandem_bound` at δ - δ', on :func:`sampled_risk_bound` at δ' = δ/10.
-
-    Parameters
-    ----------
-    pair_mean : float
-        Mean of the products of two independent paths' losses on the same example.
-    n_pairs : int
-        Number of products, ``n * (T // 2)`` for T paths per example: no path is used twice.
-    kl, n, delta, n_candidates
-        As for :func:`tandem_bound`.
-
-    Examples
-    --------
-    >>> round(sampled_tandem_bound(0.002, 12_300, 0.0, 1230), 4)
-    0.0563
-    """
-    spent, left = share_for_sampling(delta)
-    tandem = sampled_risk_bound(pair_mean, n_pairs, spent, n_candidates=n_candidates)
-    return tandem_bound(tandem, nonnegative("kl", kl), n, left, n_candidates=n_candidates)
-
-
-def sampled_tandem_bound_frozen(
-    pair_mean: float, n_pairs: int, n: int, delta: float = 0.05, *, n_candidates: int = 1
-) -> float:
-    r"""Bound the vote sgn(F) by :func:`tandem_bound_frozen` at δ - δ', on :func:`sampled_risk_bound` at δ' = δ/10.
-
-    Parameters
-    ----------
-    pair_mean, n_pairs
-        As for :func:`sampled_tandem_bound`.
-    n, delta, n_candidates
-        As for :func:`tandem_bound_frozen`.
-
-    Examples
-    --------
-    >>> round(sampled_tandem_bound_frozen(0.002, 12_300, 1230), 4)
-    0.0387
-    """
-    spent, left = share_for_sampling(delta)
-    tandem = sampled_risk_bound(pair_mean, n_pairs, spent, n_candidates=n_candidates)
-    return tandem_bound_frozen(tandem, n, left, n_candidates=n_candidates)

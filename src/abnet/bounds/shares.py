@@ -14,9 +14,8 @@ __all__ = [
 ]
 
 _SAMPLING = 0.1
-
-
 _FIXED_PATHS = 0.1
+"""Shares of δ for sampled risks, and for the draw of the paths that vote."""
 
 
 def share_of_an_order(delta: float) -> float:
@@ -56,11 +55,14 @@ def shares_by_count(counts: Sequence[int], delta: float = 0.05) -> tuple[float, 
     >>> [round(share, 4) for share in shares_by_count([10, 990, 0])]
     [0.0495, 0.0005, 0.0]
     """
-    sizes, delta = [count("counts", size, least=0) for size in counts], level("delta", delta)
-    smallest = min((size for size in sizes if size), default=1)
-    weights = [smallest / size if size else 0.0 for size in sizes]
+    sizes = [count("counts", size, least=0) for size in counts]
+    delta = level("delta", delta)
+    smallest = min((size for size in sizes if size > 0), default=1)
+    weights = [smallest / size if size > 0 else 0.0 for size in sizes]
     total = math.fsum(weights)
-    return tuple(delta * (weight / total) * (1.0 - 2.0**-50) if weight else 0.0 for weight in weights)
+    if total == 0.0:
+        return (0.0,) * len(sizes)
+    return tuple(delta * (weight / total) * (1.0 - 2.0**-50) for weight in weights)
 
 
 def share_of_a_limit(delta: float, n_answers: int) -> float:
@@ -74,7 +76,10 @@ def share_of_a_limit(delta: float, n_answers: int) -> float:
     >>> share_of_a_limit(0.06, 3), share_of_a_limit(0.06, 2)
     (0.01, 0.03)
     """
-    return level("delta", delta) / (2 if count("n_answers", n_answers, least=2) == 2 else 2 * n_answers)
+    n_limits = 2 * count("n_answers", n_answers, least=2)
+    if n_answers == 2:
+        n_limits = 2
+    return level("delta", delta) / n_limits
 
 
 def share_for_sampling(delta: float) -> tuple[float, float]:

@@ -98,21 +98,35 @@ def trained_vote_bound(
     0.0462
     """
     if tandem is None:
-        return min(1.0, 2.0 * trained_gibbs_bound(
-            risk, n, kl, delta, expected_risk=expected_risk, expected_kl=expected_kl, n_paths=n_paths,
+        gibbs = trained_gibbs_bound(
+            risk,
+            n,
+            kl,
+            delta,
+            expected_risk=expected_risk,
+            expected_kl=expected_kl,
+            n_paths=n_paths,
             n_candidates=n_candidates,
-        ))  # fmt: skip
-    spent, left = (0.0, delta) if kept_paths is None else share_for_fixed_paths(delta)
-    share = share_of_an_order(left)
-    pairs = None if n_paths is None else n_paths // 2
-    gibbs, own = _allowing_for_paths(risk, n, n_paths, share, n_candidates)
-    gibbs = _bound(gibbs, n, kl, own, expected_risk, expected_kl, n_candidates)
-    both, own = _allowing_for_paths(tandem, n, pairs, share, n_candidates)
-    twice_kl = None if expected_kl is None or expected_tandem is None else 2.0 * expected_kl
-    both = _bound(both, n, 2.0 * kl, own, expected_tandem if twice_kl is not None else None, twice_kl, n_candidates)
+        )
+        return min(1.0, 2.0 * gibbs)
     if kept_paths is None:
-        return min(1.0, 2.0 * gibbs, 4.0 * both)
-    return min(kept_paths_bounds(gibbs, min(both, 0.25), kept_paths, spent, n_candidates=n_candidates))
+        delta_of_orders = delta
+    else:
+        delta_of_paths, delta_of_orders = share_for_fixed_paths(delta)
+    delta_of_order = share_of_an_order(delta_of_orders)
+
+    risk, delta_left = _allowing_for_paths(risk, n, n_paths, delta_of_order, n_candidates)
+    gibbs = _bound(risk, n, kl, delta_left, expected_risk, expected_kl, n_candidates)
+
+    # Two networks are drawn from the squares of prior and posterior, whose divergence is twice as large.
+    n_pairs = None if n_paths is None else n_paths // 2
+    expected_kl_of_two = None if expected_kl is None else 2.0 * expected_kl
+    tandem, delta_left = _allowing_for_paths(tandem, n, n_pairs, delta_of_order, n_candidates)
+    both_err = _bound(tandem, n, 2.0 * kl, delta_left, expected_tandem, expected_kl_of_two, n_candidates)
+
+    if kept_paths is None:
+        return min(1.0, 2.0 * gibbs, 4.0 * both_err)
+    return min(kept_paths_bounds(gibbs, min(both_err, 0.25), kept_paths, delta_of_paths, n_candidates=n_candidates))
 
 
 def _allowing_for_paths(
@@ -130,6 +144,7 @@ def _allowing_for_paths(
 def _bound(
     mean: float, n: int, kl: float, delta: float, expected: float | None, expected_kl: float | None, n_candidates: int
 ) -> float:
+    """Catoni's bound at the C for the expected values; without them, the bound for all C at once."""
     if expected is None or expected_kl is None:
         return gibbs_bound(mean, kl, n, delta, n_candidates=n_candidates)
     C = choose_C(expected, expected_kl, n, delta, n_candidates=n_candidates)

@@ -1,15 +1,13 @@
 """Bounds on the error of the vote sgn(F) from the Gibbs and tandem risks of a posterior."""
 
-from abnet.bounds.gibbs import gibbs_bound, gibbs_bound_frozen
+from abnet.bounds.gibbs import gibbs_bound
 from abnet.bounds.grids import over_arrays
 from abnet.bounds.shares import share_of_an_order
 from abnet.utils.checks import nonnegative, probability
 
 __all__ = [
     "tandem_bound",
-    "tandem_bound_frozen",
     "twice_gibbs_bound",
-    "twice_gibbs_bound_frozen",
     "vote_bound",
 ]
 
@@ -37,25 +35,6 @@ def twice_gibbs_bound(empirical_risk: float, kl: float, n: int, delta: float = 0
 
 
 @over_arrays
-def twice_gibbs_bound_frozen(empirical_risk: float, n: int, delta: float = 0.05, *, n_candidates: int = 1) -> float:
-    r"""First-order bound on the vote of a frozen posterior, which was not trained on these examples.
-
-    .. math:: R(\mathrm{sgn}\,F) \le 2\, k^+\Big(\hat r, \frac{\ln(K/\delta)}{n}\Big)
-
-    Parameters
-    ----------
-    empirical_risk, n, delta, n_candidates
-        As for :func:`gibbs_bound_frozen`.
-
-    Examples
-    --------
-    >>> round(twice_gibbs_bound_frozen(0.03, 1230), 4)
-    0.0869
-    """
-    return min(1.0, 2.0 * gibbs_bound_frozen(empirical_risk, n, delta, n_candidates=n_candidates))
-
-
-@over_arrays
 def tandem_bound(empirical_tandem: float, kl: float, n: int, delta: float = 0.05, *, n_candidates: int = 1) -> float:
     r"""Second-order bound on the vote, from the probability that two independent draws from the posterior both err.
 
@@ -80,30 +59,9 @@ def tandem_bound(empirical_tandem: float, kl: float, n: int, delta: float = 0.05
     A. R. Masegosa, S. S. Lorenzen, C. Igel, Y. Seldin (2020), Second order PAC-Bayesian bounds for the weighted
     majority vote.
     """
-    empirical_tandem, kl = probability("empirical_tandem", empirical_tandem), nonnegative("kl", kl)
-    return min(1.0, 4.0 * gibbs_bound(empirical_tandem, 2.0 * kl, n, delta, n_candidates=n_candidates))
-
-
-@over_arrays
-def tandem_bound_frozen(empirical_tandem: float, n: int, delta: float = 0.05, *, n_candidates: int = 1) -> float:
-    r"""Second-order bound on the vote of a frozen posterior, which was not trained on these examples.
-
-    .. math:: R(\mathrm{sgn}\,F) \le 4\, k^+\Big(\hat e, \frac{\ln(K/\delta)}{n}\Big)
-
-    Parameters
-    ----------
-    empirical_tandem : float
-        As for :func:`tandem_bound`.
-    n, delta, n_candidates
-        As for :func:`gibbs_bound_frozen`.
-
-    Examples
-    --------
-    >>> round(tandem_bound_frozen(0.002, 1230), 4)
-    0.0276
-    """
     empirical_tandem = probability("empirical_tandem", empirical_tandem)
-    return min(1.0, 4.0 * gibbs_bound_frozen(empirical_tandem, n, delta, n_candidates=n_candidates))
+    kl = nonnegative("kl", kl)
+    return min(1.0, 4.0 * gibbs_bound(empirical_tandem, 2.0 * kl, n, delta, n_candidates=n_candidates))
 
 
 @over_arrays

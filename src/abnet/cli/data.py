@@ -45,7 +45,7 @@ def data(
         return
     if output is not None:
         check_output(output, "CSV", overwrite=overwrite)
-    from abnet.paper.demo import write_dataset
+    from abnet.paper.dataset_table import write_dataset
 
     written = write_dataset(name, output, data_dir=data_dir, download=download)
     summary = f"{name}: {written.n_rows:,} rows, {written.n_columns} columns, label {' or '.join(written.classes)}"

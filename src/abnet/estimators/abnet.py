@@ -11,7 +11,7 @@ from abnet.networks import Aggregation, Exact
 from abnet.networks.bam import BAM
 from abnet.networks.posterior import Posterior
 from abnet.tables.preparation.transformers import check_preprocessor
-from abnet.training.recipe import PRIOR_SHARE_ALONE
+from abnet.training.resolve import share_of_first_part
 from abnet.training.settings import (
     AGGREGATIONS,
     PBGNET,
@@ -263,10 +263,11 @@ def _settings(estimator: "ABNetClassifier | PBGNetClassifier", aggregations: Agg
         _warm_up(estimator), bool(estimator.deviations),
     )  # fmt: skip
     named, aggregations = _named(estimator.aggregation, aggregations)
-    share = PRIOR_SHARE_ALONE if is_auto(estimator.prior_fraction) else float(estimator.prior_fraction)
+    hidden = check_hidden(estimator.hidden_layer_sizes)
+    share = share_of_first_part(estimator.prior_fraction, hidden)
     return Settings(
         estimator=type(estimator).__name__, given=settings_of(estimator),
-        hidden=check_hidden(estimator.hidden_layer_sizes),
+        hidden=hidden,
         aggregation=named, aggregations=aggregations, n_samples=estimator.n_samples,
         share=share if estimator.objective == "bound" else estimator.validation_fraction,
         objective=estimator.objective, split=has_split,

@@ -28,7 +28,7 @@ from abnet.networks.posterior import Posterior
 from abnet.tables.labels import Labels, with_unknown
 from abnet.tables.notes import warn_of
 from abnet.training.labelled_rows import checked_rows, marks_of, without_groups
-from abnet.training.seeds import Streams
+from abnet.training.seeds import Generators
 from abnet.training.settings import Settings
 from abnet.utils.coded_rows import dense
 from abnet.utils.errors import Parameter, ParameterError
@@ -206,7 +206,7 @@ class CertificateMixin(PredictionMixin):
         return certify_test_set(
             self.model_, self.posterior_, self._checked(X), y, terms, groups=groups,
             by=None if by is None else np.asarray(by), allow_training_rows=allow_training_rows,
-            order_seed=drawn_seed(random_state), paths=Streams.of(self.seed_).certify,
+            order_seed=drawn_seed(random_state), paths=Generators.of(self.seed_).certify,
         )  # fmt: skip
 
     def trade_off(self, positive: Any = None) -> TradeOff:

@@ -8,7 +8,7 @@ from sklearn.utils import Tags
 from abnet.certificates.goals import Goal
 from abnet.estimators.certificate_mixin import CertificateMixin
 from abnet.estimators.fit_card import settings_of
-from abnet.training.recipe import PRIOR_SHARE, PRIOR_SHARE_ALONE
+from abnet.training.resolve import share_of_first_part
 from abnet.training.settings import (
     CLOSED_FORM,
     Settings,
@@ -33,7 +33,7 @@ class CertifiedClassifier(CertificateMixin):
     Parameters
     ----------
     hidden_layer_sizes : tuple of int or "auto"
-        Widths of the hidden layers. "auto" follows fixed rules (`abnet.training.recipe`): with two classes 8 exact
+        Widths of the hidden layers. "auto" follows fixed rules (`abnet.training.resolve`): with two classes 8 exact
         networks of 8 neurons, or 4 wide ones of 100 above 400 features; with several classes 2 wide ones of 150, of
         300 from six classes on, and 4 of them from 1,500 training rows on. Wide ones are computed in closed form
         (`abnet.model.predictors.moments`). With explicit widths there is one network, without teachers and codes unless
@@ -120,12 +120,12 @@ class CertifiedClassifier(CertificateMixin):
     def settings(self) -> Settings:
         """The parameters, checked, with every "auto" resolved that needs no rows."""
         hidden = None if is_auto(self.hidden_layer_sizes) else check_hidden(self.hidden_layer_sizes)
-        share = PRIOR_SHARE if hidden is None else PRIOR_SHARE_ALONE
         if not is_auto(self.learn_fraction):
-            share = check_fraction("learn_fraction", self.learn_fraction)
+            check_fraction("learn_fraction", self.learn_fraction)
         return Settings(
             estimator=type(self).__name__, given=settings_of(self), hidden=hidden, aggregation="auto",
-            aggregations=CLOSED_FORM, share=share, preprocessor=self.preprocessor, delta=self.delta,
+            aggregations=CLOSED_FORM, share=share_of_first_part(self.learn_fraction, hidden),
+            preprocessor=self.preprocessor, delta=self.delta,
             n_candidates=self.n_candidates, classes=self.classes, training=TrainingSettings(self.max_iter),
             members=checked_members(self.n_estimators, self.teacher, self.codes, self.class_weight),
             goal=checked_goal(self.decision), gaps=is_auto(self.preprocessor), verbose=self.verbose,

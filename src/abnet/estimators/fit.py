@@ -38,9 +38,10 @@ from abnet.training.learned import Learned, PreparedRows, deployed, words_of
 from abnet.training.mixture_learning import learn_mixture
 from abnet.training.network_learning import learn_network
 from abnet.training.progress_bar import training_bar
-from abnet.training.recipe import Recipe, recipe_for
+from abnet.training.recipe import Recipe
+from abnet.training.resolve import Sizes, resolve
 from abnet.training.sample_weights import scaled_weights
-from abnet.training.seeds import Streams
+from abnet.training.seeds import Generators
 from abnet.training.settings import Settings, check_class_weight
 from abnet.utils.errors import Parameter, ParameterError
 from abnet.utils.groups import number_groups
@@ -105,7 +106,7 @@ def fit(rows: LabelledRows, settings: Settings, seed: int) -> Fitted:
     """
     from abnet.training.compilation import compilation_cache
 
-    streams = Streams.of(seed)
+    generators = Generators.of(seed)
     tell("Columns")
     split = split_rows(rows, settings, seed)
     prepared, covered = prepare_rows(rows, split, settings)
@@ -117,15 +118,15 @@ def fit(rows: LabelledRows, settings: Settings, seed: int) -> Fitted:
             warn_of_copies(features.base, prepared.codes, prepared.labels.classes, owners)
         prepared, recipe = choose_recipe(prepared, settings)
         learn = learn_network if recipe.alone else learn_mixture
-        learned = learn(prepared.first_part() if settings.frozen else prepared, recipe, settings, streams, report)
+        learned = learn(prepared.first_part() if settings.frozen else prepared, recipe, settings, generators, report)
         wanted = settings.goal is not None or settings.members.class_weight is not None
         if learned.held is not None and not (wanted or learned.recipe.alone):
             hint_at_recall(learned.held, prepared.first_part().codes, prepared.labels.names)
         tell("Certificate")
-        predictor = deployed(learned.recipe, learned.posterior, prepared.labels.n_classes, streams.deploy)
+        predictor = deployed(learned.recipe, learned.posterior, prepared.labels.n_classes, generators.deploy)
         seen = observe_posterior(
             learned.posterior, predictor, prepared.bound(), prepared.labels.names, terms_of(learned, settings),
-            streams.paths, report,
+            generators.paths, report,
         )  # fmt: skip
     prepared = _with_checked_columns(prepared, learned, seed)
     certificate, decision, estimate = judge(seen, learned, predictor, prepared, settings.goal, covered=covered)
@@ -136,7 +137,7 @@ def fit(rows: LabelledRows, settings: Settings, seed: int) -> Fitted:
             prepared, learned, settings, seed, name.result(), estimate, decision, certified=certificate is not None
         ),
     )  # fmt: skip
-    drawn = draw_one(model, learned, prepared, settings, streams.single, covered=covered)
+    drawn = draw_one(model, learned, prepared, settings, generators.single, covered=covered)
     return Fitted(model, split, prepared, learned, seen.terms, estimate, drawn, seed)
 
 
@@ -182,7 +183,7 @@ def choose_recipe(rows: PreparedRows, settings: Settings) -> tuple[PreparedRows,
     wanted = settings.is_mixture(K) and settings.members.codes != "none"
     coded, d = features.code_map() if wanted else None, features.base.shape[1]
     n_codes = 0 if coded is None else coded.n_features_out - d
-    recipe = recipe_for(settings, d, K, n_codes, rows.n_rows, features.name)
+    recipe = resolve(settings, Sizes(rows.n_rows, d, K, n_codes), features.name)
     if recipe.codes != "thermometer":
         return rows, recipe
     if coded is None:

@@ -94,7 +94,7 @@ def described(learned: Learned) -> str | None:
     recipe = learned.recipe
     if recipe.alone:
         return None
-    return (recipe if learned.taught_by else replace(recipe, teacher=None)).describe(learned.taught_by)
+    return (recipe if learned.distilled_from else replace(recipe, teacher=None)).describe(learned.distilled_from)
 
 
 MOST_POINTS, MOST_TEXT = 150, 300

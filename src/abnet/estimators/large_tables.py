@@ -26,7 +26,7 @@ from abnet.tables.target import label_codes
 from abnet.tables.unseen import UnseenWarning, merge
 from abnet.training.features import is_our_own
 from abnet.training.labelled_rows import marks_of
-from abnet.training.recipe import learning_share
+from abnet.training.recipe import share_in_words
 from abnet.training.settings import Settings
 from abnet.utils.coded_rows import CodedRows
 from abnet.utils.errors import Parameter, ParameterError
@@ -193,7 +193,7 @@ def counted(fitted: Fitted, seen: Evidence, used: RowFilter | None = None) -> Fi
         share = len(fitted.rows.codes) / (len(fitted.rows.codes) + seen.n_rows)
         whole, _, _ = card.recipe.rpartition("; ")
         card = msgspec.structs.replace(
-            card, parameters={**card.parameters, "learn_fraction": share}, recipe=f"{whole}; {learning_share(share)}"
+            card, parameters={**card.parameters, "learn_fraction": share}, recipe=f"{whole}; {share_in_words(share)}"
         )
     made = replace(model, certificate=certify(seen, fitted.terms), card=card)
     return replace(fitted, model=made, split=None)

@@ -22,6 +22,7 @@ from abnet.model.model import Model
 from abnet.networks.bam import BAM
 from abnet.tables.labels import Labels
 from abnet.training.labelled_rows import without_groups
+from abnet.training.resolve import computes_risk
 from abnet.utils.parameters import check_choice
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def free_parameters(classifier: CertificateMixin, n_classes: int = 2) -> frozens
 
     - A frozen posterior has no union over posteriors, so nothing is free. The same holds for a sampled aggregation,
       whose paths are drawn after the posterior is fixed.
-    - A mixture, and so any network with several classes, is sampled above 10 neurons (`recipe_for`).
+    - A mixture, and so any network with several classes, is sampled above 10 neurons (`abnet.training.resolve`).
     - With ``prior="split"`` the stages of the prior use the same limits as that of the posterior. Only the learning
       rate belongs to the posterior alone (the prior then has a fixed rate).
     - With ``prior="init"`` the prior is the random initialisation, which depends only on the sizes and the seed. With
@@ -58,7 +59,7 @@ def free_parameters(classifier: CertificateMixin, n_classes: int = 2) -> frozens
     # Check the declared number of classes too, because y may have fewer.
     settings = classifier.settings()
     sizes = {2, n_classes, 2 if settings.classes is None else len(settings.classes)}
-    if settings.frozen or not all(map(settings.computes_risk, sizes)):
+    if settings.frozen or not all(computes_risk(settings, size) for size in sizes):
         return frozenset()
     if settings.objective == "loss":
         return _STAGE | _UNUSED

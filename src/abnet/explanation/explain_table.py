@@ -22,15 +22,13 @@ from abnet.tables.preparation.input_check import refuse_shift, shift_notes
 from abnet.tables.target import true_labels
 from abnet.utils.atomic import atomic_path
 from abnet.utils.errors import Parameter, ParameterError
-from abnet.utils.progress import tell
+from abnet.utils.progress import ProgressCallback, part_of_progress, tell
 from abnet.utils.wording import number_of
 
 if TYPE_CHECKING:
     import polars
 
 __all__ = ["ExplainedTable", "chosen_rows", "explain_table"]
-
-Progress = Callable[[float], None]
 
 MODEL_ROWS = 20_000
 """Maximum number of rows that a model as a whole is explained on."""
@@ -173,14 +171,16 @@ def explain_table(
     if chosen is None:
         tell("What moves the answers")
         plan = _plan(loaded, background_rows, seed, pairs=2)
-        whole = _explain_model(loaded, frame, plan, seed, notes, _part(progress, 0.0, whole_share))
+        whole = _explain_model(loaded, frame, plan, seed, notes, part_of_progress(progress, 0.0, whole_share))
         if output is not None:
             chosen = list(range(1, frame.height + 1))
     explained = None
     if chosen is not None:
         tell("Rows")
         plan = _plan(loaded, background_rows, seed)
-        explained = _explain_rows(loaded, frame, chosen, plan, notes, _part(progress, whole_share, 1.0 - whole_share))
+        explained = _explain_rows(
+            loaded, frame, chosen, plan, notes, part_of_progress(progress, whole_share, 1.0 - whole_share)
+        )
     if output is not None and explained is not None:
         with atomic_path(output) as temporary:
             temporary.write_text(explained.to_csv(), encoding="utf-8", newline="")
@@ -250,20 +250,13 @@ def _shift_notes(loaded: Model, frame: "polars.DataFrame") -> list[str]:
     return list(map(str, shift_notes(checks)))
 
 
-def _part(progress: Progress | None, start: float, share: float) -> Progress | None:
-    """Progress within one part of the work, which begins at `start` and takes a share of it."""
-    if progress is None:
-        return None
-    return lambda done: progress(start + share * done)
-
-
 def _explain_model(
     loaded: Model,
     frame: "polars.DataFrame",
     plan: ExplanationPlan,
     seed: int,
     notes: list[str],
-    progress: Progress | None,
+    progress: ProgressCallback | None,
 ) -> ModelExplanation:
     rows = _drawn(frame, MODEL_ROWS, seed)
     codes = _label_codes(loaded, rows)
@@ -293,7 +286,7 @@ def _explain_rows(
     numbers: list[int],
     plan: ExplanationPlan,
     notes: list[str],
-    progress: Progress | None,
+    progress: ProgressCallback | None,
 ) -> Explanation:
     explained: list[RowExplanation] = []
     for start in range(0, len(numbers), STEP):

@@ -1,6 +1,5 @@
 """A model explained as a whole, on rows: which columns matter, in which direction, and which regions hold the rows."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,14 +15,13 @@ from abnet.explanation.units import Unit, error_text, explained_unit, quantity_n
 from abnet.model.model import FittedClassifier, Model, model_of
 from abnet.tables.labels import winners
 from abnet.utils.natural_order import natural_order
+from abnet.utils.progress import ProgressCallback, part_of_progress
 from abnet.utils.threads import one_blas_thread
 from abnet.utils.wording import aligned, number_of, paragraphs, percent, percentage_points, printable
 
 __all__ = ["ColumnImportance", "ModelExplanation", "explain_model", "explain_model_inputs"]
 
 Floats = NDArray[np.float64]
-Progress = Callable[[float], None]
-
 EXPLAINED_ROWS = 100
 """Number of rows whose contributions are computed."""
 SHUFFLED_ROWS = 2000
@@ -382,7 +380,7 @@ def explain_model_inputs(
     seed: int = 0,
     rows: int = EXPLAINED_ROWS,
     regions: int = 10,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> ModelExplanation:
     """`explain_model` for rows that are already prepared; codes are positions of classes, -1 for unknown labels."""
     plan.check_fits(model)
@@ -396,14 +394,16 @@ def explain_model_inputs(
     share = 1.0
     if codes is not None:
         share = 0.5
-    moved = shapley_values(model, matrix[explained], plan.thinned(ROW_EVALUATIONS), _part(progress, 0.0, share))
+    moved = shapley_values(
+        model, matrix[explained], plan.thinned(ROW_EVALUATIONS), part_of_progress(progress, 0.0, share)
+    )
     contributions = np.stack([one.contributions for one in moved])
     growth = None
     error = None
     n_shuffled = 0
     if codes is not None:
         n_shuffled = len(shuffled)
-        rest = _part(progress, share, 1.0 - share)
+        rest = part_of_progress(progress, share, 1.0 - share)
         growth, error = _error_growth(model, matrix[shuffled], codes[shuffled], plan, rng, rest)
     n_located = 0
     row_regions = None
@@ -444,13 +444,6 @@ def _mean_probabilities(table: RegionTable, rows: Floats) -> Floats:
     return np.asarray(np.sum(sums, axis=0) / len(rows))
 
 
-def _part(progress: Progress | None, start: float, share: float) -> Progress | None:
-    """Progress within one part of the work, which begins at `start` and takes a share of it."""
-    if progress is None:
-        return None
-    return lambda done: progress(start + share * done)
-
-
 def _drawn(rng: np.random.Generator, n: int, most: int) -> NDArray[np.intp]:
     """Positions of at most `most` of n rows, drawn at random, in ascending order."""
     if n <= most:
@@ -464,7 +457,7 @@ def _error_growth(
     codes: NDArray[np.intp],
     plan: ExplanationPlan,
     rng: np.random.Generator,
-    progress: Progress | None,
+    progress: ProgressCallback | None,
 ) -> tuple[Floats, float]:
     """The growth of each row's error with each column from other rows, (columns, rows), and the error rate itself."""
     J = len(plan.columns.names)

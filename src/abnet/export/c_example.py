@@ -3,7 +3,6 @@
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from abnet.export.c_text import c_plain, c_string, with_prefix
 from abnet.export.plan import ExportPlan
@@ -11,7 +10,7 @@ from abnet.tables.columns import BooleanColumn, DateColumn, NumericColumn, TextC
 
 __all__ = ["example_program"]
 
-_READERS: dict[Any, str] = {NumericColumn: "number", BooleanColumn: "truth", DateColumn: "date", TextColumn: "text"}
+_READERS: dict[type, str] = {NumericColumn: "number", BooleanColumn: "truth", DateColumn: "date", TextColumn: "text"}
 """The function of `_HELPERS` that reads the cells of a column; an array has numbers."""
 
 

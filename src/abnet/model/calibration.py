@@ -8,8 +8,11 @@ from numpy.typing import NDArray
 
 __all__ = ["Calibration"]
 
-MOST_POWER, MOST_FLOOR = 20.0, 1.0
-LEAST_POWER, LEAST_FLOOR = 0.05, 1e-5
+LEAST_POWER = 0.05
+MOST_POWER = 20.0
+LEAST_FLOOR = 1e-5
+"""A fitted floor is at least this; a floor of 0 is allowed."""
+MOST_FLOOR = 1.0
 PENALTY = 2.0
 """Penalty in nats, over all rows, for a power of e (or 1/e)."""
 
@@ -87,8 +90,8 @@ class Calibration:
 
         bounds = [(np.log(LEAST_POWER), np.log(MOST_POWER)), (np.log(LEAST_FLOOR), np.log(MOST_FLOOR))]
         starts = [np.array([0.0, np.log(floor)]) for floor in (1e-3, 3e-2)]
-        found: list[Any] = [minimize(loss, start, method="L-BFGS-B", jac=True, bounds=bounds) for start in starts]
-        best = min(found, key=lambda result: float(result.fun))
+        results: list[Any] = [minimize(loss, start, method="L-BFGS-B", jac=True, bounds=bounds) for start in starts]
+        best = min(results, key=lambda result: float(result.fun))
         power, floor = (float(value) for value in np.exp(best.x))
         return Calibration(min(max(power, LEAST_POWER), MOST_POWER), min(floor, MOST_FLOOR))
 

@@ -141,7 +141,9 @@ class Card(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             record: dict[str, Any] = msgspec.to_builtins(self)
         except TypeError as error:
             raise ValueError(f"a card holds plain numbers and text only: {error}.") from error
-        record = {name: list(value) if isinstance(value, tuple) else value for name, value in record.items()}
+        for name, value in record.items():
+            if isinstance(value, tuple):
+                record[name] = list(value)
         Card.from_dict(record)
         return record
 

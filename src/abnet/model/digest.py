@@ -44,12 +44,18 @@ def _add(total: Any, content: bytes) -> None:
 
 def predicting_parts(model: "Model") -> dict[str, Any]:
     """All parts that predict, except for the arrays, as plain values; a ValueError for one that cannot be stored."""
+    feature_names = None
+    if model.feature_names is not None:
+        feature_names = list(model.feature_names)
+    calibration = None
+    if model.calibration is not None:
+        calibration = model.calibration.to_dict()
     return {
         "kind": kind_of(model.predictor),
         "labels": model.labels.to_dict(),
-        "feature_names": None if model.feature_names is None else list(model.feature_names),
+        "feature_names": feature_names,
         "preparation": preparation_to_dict(model.preparation),
-        "calibration": None if model.calibration is None else model.calibration.to_dict(),
+        "calibration": calibration,
         "decision": msgspec.to_builtins(model.decision),
     }
 
@@ -96,11 +102,11 @@ def belonging(certificate: Certificate, model: "Model") -> Certificate:
     certificate : Certificate
     model : Model
     """
-    found = model_digest(model)
+    own_digest = model_digest(model)
     if certificate.model is None:
-        return msgspec.structs.replace(certificate, model=found)
-    if certificate.model != found:
+        return msgspec.structs.replace(certificate, model=own_digest)
+    if certificate.model != own_digest:
         raise ValueError(
-            f"the certificate is about the model {certificate.model}, not about this one, which is {found}."
+            f"the certificate is about the model {certificate.model}, not about this one, which is {own_digest}."
         )
     return certificate

@@ -236,7 +236,10 @@ def score_frame(model: Model, frame: Any, *, on_error: Literal["stop", "skip"] =
     """
     if on_error not in ("stop", "skip"):
         raise ValueError(f"on_error must be 'stop' or 'skip'; got {on_error!r}.")
-    scored = _scored if on_error == "stop" else _scored_or_refused
+    scored = _scored
+    if on_error == "skip":
+        scored = _scored_or_refused
+    # The meta-data of Dask are a frame without rows, whose predictions have the types of all others.
     return frame.map_partitions(scored, model, meta=scored(frame._meta, model))
 
 
@@ -244,7 +247,12 @@ def _scored(part: Any, model: Model) -> Any:
     import pandas as pd
 
     names = model.labels.names
-    scores = model.decision_function(part) if len(part) else np.empty((0, len(names)) if len(names) > 2 else 0)
+    if len(part):
+        scores = model.decision_function(part)
+    elif len(names) > 2:
+        scores = np.empty((0, len(names)))
+    else:
+        scores = np.empty(0)
     columns = {"label": model.answers_from_scores(scores)}
     if model.predictor.shares:
         shares = model.probabilities_from_scores(scores)

@@ -25,6 +25,10 @@ from abnet.utils.atomic import atomic_path
 
 __all__ = ["FORMAT", "VERSION", "check_promise", "config_text", "digest", "load", "pack", "save", "unpack"]
 
+FORMAT = "abnet"
+VERSION = "3"
+"""Raised whenever a reader of the version before would refuse a new file, or predict otherwise. Version 3 has the
+inputs of the training rows, the trade-offs and the rows without a label in the card, and the model in a certificate."""
 
 HEADER = 2**26
 """Longest header read, in bytes: the preparation of a very wide table takes some megabytes."""
@@ -42,9 +46,7 @@ def pack(arrays: dict[str, NDArray[Any]], texts: dict[str, str]) -> bytes:
     content = b""
     for name in sorted(arrays):
         array = arrays[name]
-        dtype = next((key for key, known in _DTYPES.items() if np.dtype(known) == array.dtype), None)
-        if dtype is None:
-            raise ValueError(f"the array {name} of type {array.dtype} cannot be stored in a model file.")
+        dtype = _dtype_name(name, array)
         data = array.astype(_DTYPES[dtype]).tobytes("C")
         offsets = [len(content), len(content) + len(data)]
         header[name] = {"dtype": dtype, "shape": list(array.shape), "data_offsets": offsets}
@@ -52,6 +54,14 @@ def pack(arrays: dict[str, NDArray[Any]], texts: dict[str, str]) -> bytes:
     text = json.dumps(header, sort_keys=True).encode()
     text += b" " * (-len(text) % 8)  # arrays of float64 then lie at multiples of 8 bytes
     return len(text).to_bytes(8, "little") + text + content
+
+
+def _dtype_name(name: str, array: NDArray[Any]) -> str:
+    """The type of an array by its name in the file."""
+    for dtype, stored in _DTYPES.items():
+        if np.dtype(stored) == array.dtype:
+            return dtype
+    raise ValueError(f"the array {name} of type {array.dtype} cannot be stored in a model file.")
 
 
 def unpack(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
@@ -92,11 +102,11 @@ _KEYS = {"kind", "labels", "feature_names", "preparation", "calibration", "certi
 
 def config_text(model: Model) -> str:
     """The JSON text of everything but the arrays."""
-    config = {
-        **predicting_parts(model),
-        "certificate": None if model.certificate is None else model.certificate.to_dict(),
-        "card": model.card.to_dict(),
-    }
+    config = predicting_parts(model)
+    config["certificate"] = None
+    if model.certificate is not None:
+        config["certificate"] = model.certificate.to_dict()
+    config["card"] = model.card.to_dict()
     try:
         return json.dumps(config, allow_nan=False, sort_keys=True)
     except (TypeError, ValueError) as error:
@@ -118,7 +128,8 @@ def parse_config(text: str) -> dict[str, Any]:
         raise ValueError(f"its config is not valid JSON ({error}).") from error
     if not isinstance(config, dict):
         raise ValueError("its config is not a JSON object.")
-    missing, unknown = sorted(_KEYS - set(config)), sorted(set(config) - _KEYS)
+    missing = sorted(_KEYS - set(config))
+    unknown = sorted(set(config) - _KEYS)
     if missing:
         raise ValueError(f"its config lacks {', '.join(missing)}.")
     if unknown:
@@ -135,17 +146,24 @@ def _finite(text: str) -> float:
 
 def _model(config: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Model:
     """The model from a parsed config and arrays; every part is checked."""
-    calibration, record = config["calibration"], config["preparation"]
-    preparation: Any = None if record is None else preparation_from_dict(record)
+    preparation: Any = None
+    if config["preparation"] is not None:
+        preparation = preparation_from_dict(config["preparation"])
+    calibration = None
+    if config["calibration"] is not None:
+        calibration = Calibration.from_dict(config["calibration"])
+    certificate = None
+    if config["certificate"] is not None:
+        certificate = Certificate.from_dict(config["certificate"])
     return Model(
-        predictor_class(config["kind"]).from_arrays(arrays),
-        Labels.from_dict(config["labels"]),
-        preparation,
-        _names(config["feature_names"]),
-        None if calibration is None else Calibration.from_dict(calibration),
-        None if config["certificate"] is None else Certificate.from_dict(config["certificate"]),
-        _decision(config["decision"]),
-        Card.from_dict(config["card"]),
+        predictor=predictor_class(config["kind"]).from_arrays(arrays),
+        labels=Labels.from_dict(config["labels"]),
+        preparation=preparation,
+        feature_names=_names(config["feature_names"]),
+        calibration=calibration,
+        certificate=certificate,
+        decision=_decision(config["decision"]),
+        card=Card.from_dict(config["card"]),
     )
 
 
@@ -162,12 +180,6 @@ def _names(value: Any) -> tuple[str, ...] | None:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise ValueError("its feature names are not a list of texts.")
     return tuple(value)
-
-
-FORMAT = "abnet"
-VERSION = "3"
-"""Raised whenever a reader of the version before would refuse a new file, or predict otherwise. Version 3 has the
-inputs of the training rows, the trade-offs and the rows without a label in the card, and the model in a certificate."""
 
 
 def save(model: Model, path: str | os.PathLike[str]) -> None:
@@ -199,8 +211,14 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
     array([ 1, -1])
     """
     check_promise(model, model.certificate)
-    arrays, config = shrunk(model.predictor.arrays()), config_text(model)
-    texts = {"format": FORMAT, "format_version": VERSION, "config": config, "sha256": digest(arrays, VERSION, config)}
+    arrays = shrunk(model.predictor.arrays())
+    config = config_text(model)
+    texts = {
+        "format": FORMAT,
+        "format_version": VERSION,
+        "config": config,
+        "sha256": digest(arrays, VERSION, config),
+    }
     content = pack(arrays, texts)
     with atomic_path(path) as temporary:
         temporary.write_bytes(content)
@@ -263,11 +281,14 @@ def _other_version(found: str) -> str:
 
 def _check_width(model: Model) -> None:
     """Raise a ValueError for a preparation, feature names or a decision that do not match the predictor."""
-    found, what = model.preparation.n_features_out, "its preparation makes"
     if isinstance(model.preparation, Unprepared) and model.feature_names is not None:
-        found, what = len(model.feature_names), "it names"
-    if found != model.n_inputs:
-        raise ValueError(f"{what} {found} features, its network takes {model.n_inputs}.")
+        n_features = len(model.feature_names)
+        if n_features != model.n_inputs:
+            raise ValueError(f"it names {n_features} features, its network takes {model.n_inputs}.")
+    elif model.preparation.n_features_out != model.n_inputs:
+        raise ValueError(
+            f"its preparation makes {model.preparation.n_features_out} features, its network takes {model.n_inputs}."
+        )
     if model.decision.kind == "cut" and (model.n_classes != 2 or model.decision.positive not in (0, 1)):
         raise ValueError("its decision is a cut, which is for two classes.")
 
@@ -277,10 +298,10 @@ def check_promise(model: Model, certificate: Certificate | None) -> None:
     if certificate is None:
         return
     belonging(certificate, model)
-    decision, names = model.decision, model.labels.names
+    decision = model.decision
     answers: dict[str, float | str | None] = {"threshold": decision.threshold}
     if decision.positive is not None:
-        answers["called"] = names[decision.positive]
+        answers["called"] = model.labels.names[decision.positive]
     for statement in certificate.statements:
         promised = {field: statement.rule[field] for field in ("threshold", "called") if field in statement.rule}
         if statement.value is not None and promised and promised != answers:

@@ -78,8 +78,9 @@ class Model:
             object.__setattr__(self, "labels", Labels(self.labels))
         object.__setattr__(self, "preparation", as_preparation(self.preparation, self.n_inputs))
         if self.labels.n_classes != self.predictor.n_classes:
-            told, labels = self.predictor.n_classes, self.labels.n_classes
-            raise ValueError(f"the predictor has {told} classes, but there are {labels} labels.")
+            raise ValueError(
+                f"the predictor has {self.predictor.n_classes} classes, but there are {self.labels.n_classes} labels."
+            )
         if self.certificate is not None and self.certificate.model is None:
             object.__setattr__(self, "certificate", belonging(self.certificate, self))
 
@@ -116,7 +117,10 @@ class Model:
         """
         rows = self.in_order(self.from_dicts(X))
         training = self.card.training_inputs
-        n_rows = rows.shape[0] if hasattr(rows, "shape") else len(rows)
+        if hasattr(rows, "shape"):
+            n_rows = rows.shape[0]  # sparse matrices have no length
+        else:
+            n_rows = len(rows)
         if training is None or n_rows < LEAST_CHECKED:
             return self.preparation.inputs(rows)
         from abnet.tables.preparation.input_check import warn_of_shift
@@ -132,24 +136,28 @@ class Model:
 
     def prepare(self, X: Any) -> Any:
         """`features` with codes written out."""
-        return np.asarray(made) if isinstance(made := self.features(X), CodedRows) else made
+        features = self.features(X)
+        if isinstance(features, CodedRows):
+            return np.asarray(features)
+        return features
 
     def in_order(self, X: Any) -> Any:
         """The columns of a frame in the order of training, unless they are found by name; raises if one is missing."""
         names = self.feature_names
         if names is None or isinstance(X, np.ndarray) or self.preparation.by_name:
             return X
-        from abnet.tables.caller_rows import is_frame  # arrays are predicted without the code of tables
+        # Imported here, because arrays are predicted without the code of tables.
+        from abnet.tables.caller_rows import is_frame
 
         if not is_frame(X):
             return X
-        found = [str(column) for column in X.columns]
-        if found == list(names):
+        columns = [str(column) for column in X.columns]
+        if columns == list(names):
             return X
-        missing = [name for name in names if name not in found]
+        missing = [name for name in names if name not in columns]
         if missing:
             raise ValueError(f"X lacks the column {missing[0]!r} that the model was trained on.")
-        return X[[X.columns[found.index(name)] for name in names]]
+        return X[[X.columns[columns.index(name)] for name in names]]
 
     def scores(self, X: Any) -> NDArray[np.float64]:
         """The score ``F(x)`` of every row, positive for ``classes_[1]``; for several classes their shares of the
@@ -165,7 +173,9 @@ class Model:
 
         None for a row on which the decision abstains.
         """
-        return self.vote(X) if self.decision == ARGMAX else self.answers_from_scores(self.scores(X))
+        if self.decision == ARGMAX:
+            return self.vote(X)
+        return self.answers_from_scores(self.scores(X))
 
     def answers_from_scores(self, scores: NDArray[np.float64]) -> NDArray[Any]:
         """`predict` of rows with these scores."""
@@ -202,7 +212,9 @@ class Model:
     def probabilities_from_scores(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """`predict_proba` of rows with these scores."""
         shares = self.shares_from_scores(scores)
-        return shares if self.calibration is None else self.calibration.apply(shares)
+        if self.calibration is None:
+            return shares
+        return self.calibration.apply(shares)
 
     def shares_from_scores(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """`vote_share` of rows with these scores; raises a ValueError for a model without probabilities."""
@@ -243,24 +255,29 @@ class Model:
 
         return to_onnx(self, path)
 
-    def _about(self) -> str:
-        names = ", ".join(self.labels.names[:8]) + (", …" if self.n_classes > 8 else "")
+    def _summary(self) -> str:
+        """Kind, number of inputs and classes."""
+        names = ", ".join(self.labels.names[:8])
+        if self.n_classes > 8:
+            names += ", …"
         return f"{type(self.predictor).__name__} of {self.n_inputs:,} inputs; classes: {names}"
 
     def __repr__(self) -> str:
         """A few lines: kind, certificate, decision, and how it was made."""
-        lines, card = [self._about()], self.card
+        lines = [self._summary()]
         if self.certificate is not None and self.certificate.vote_error_bound is not None:
             facts = self.certificate.facts
-            plain = "" if self.decision == ARGMAX else " of the plain vote"
+            error_rate = "error rate"
+            if self.decision != ARGMAX:
+                error_rate = "error rate of the plain vote"
             lines.append(
-                f"error rate{plain} at most {percent_up(self.certificate.vote_error_bound)} with "
+                f"{error_rate} at most {percent_up(self.certificate.vote_error_bound)} with "
                 f"{confidence(facts.delta)} confidence, from {number_of(facts.n_rows, 'counted row')}"
             )
         if self.decision.kind != "argmax":
             lines.append(f"decision: {self.decision.kind} at {self.decision.threshold!r}")
-        if card.recipe is not None:
-            lines.append(card.recipe)
+        if self.card.recipe is not None:
+            lines.append(self.card.recipe)
         body = ";\n  ".join(lines)
         return f"Model({body})"
 
@@ -268,7 +285,7 @@ class Model:
         """For notebooks: kind and certificate, without the arrays."""
         from abnet.certificates.sentences import fitted_html
 
-        return fitted_html(f"<p>{escape(self._about())}.</p>", self.certificate, self.card.recipe or "")
+        return fitted_html(f"<p>{escape(self._summary())}.</p>", self.certificate, self.card.recipe or "")
 
 
 @runtime_checkable
@@ -289,9 +306,10 @@ def model_of(given: Model | FittedClassifier) -> Model:
     Traceback (most recent call last):
     TypeError: expected a fitted classifier of abnet, or a model that was loaded; got int.
     """
-    found = given.model_ if isinstance(given, FittedClassifier) else given
-    if not isinstance(found, Model):
+    if isinstance(given, FittedClassifier):
+        given = given.model_
+    if not isinstance(given, Model):
         raise TypeError(
             f"expected a fitted classifier of abnet, or a model that was loaded; got {type(given).__name__}."
         )
-    return found
+    return given

@@ -85,11 +85,16 @@ class PredictedTable:
         unseen = {report.column: report.rows for report in self.unseen if not report.read_as}
         unreadable = {report.column: report.n_rows for report in self.unseen if report.read_as}
         return {
-            "output": self.output, "replaced": self.replaced, "n_rows": self.n_rows, "counts": self.counts,
-            "unseen": unseen, "unreadable_dates": unreadable, "ignored_columns": list(self.ignored_columns),
+            "output": self.output,
+            "replaced": self.replaced,
+            "n_rows": self.n_rows,
+            "counts": self.counts,
+            "unseen": unseen,
+            "unreadable_dates": unreadable,
+            "ignored_columns": list(self.ignored_columns),
             "shifted": note_records(self.shifted),
             "skipped": [{"row": skipped.row, "reason": skipped.reason} for skipped in self.skipped],
-        }  # fmt: skip
+        }
 
 
 def predict_table(
@@ -147,14 +152,9 @@ def predict_table(
     ['yes', 'no']
     """
     loaded = as_model(model)
-    choices = {
-        "unseen": (unseen, "warn", "error"),
-        "on_error": (on_error, "stop", "skip"),
-        "form": (form, "csv", "json"),
-    }
-    for name, (value, *known) in choices.items():
-        if value not in known:
-            raise ParameterError("{} must be {!r} or {!r}; got {!r}.", Parameter(name), *known, value)
+    _check_choice("unseen", unseen, "warn", "error")
+    _check_choice("on_error", on_error, "stop", "skip")
+    _check_choice("form", form, "csv", "json")
     if proba and not loaded.predictor.shares:
         raise ValueError(
             f"a model of kind {kind_of(loaded.predictor)!r} gives no probabilities, because its scores are not shares "
@@ -162,14 +162,17 @@ def predict_table(
         )
     if isinstance(keep, str):
         keep = (keep,)
+    decision = loaded.decision
+    if vote:
+        decision = ARGMAX
     job = _Job(
         loaded,
-        proba,
-        tuple(keep),
-        ARGMAX if vote else loaded.decision,
-        unseen == "error",
-        on_error == "skip",
-        allow_shift,
+        proba=proba,
+        keep=tuple(keep),
+        decision=decision,
+        refuses_unseen=unseen == "error",
+        skips=on_error == "skip",
+        allow_shift=allow_shift,
     )
     if output is None:
         import polars as pl
@@ -184,6 +187,11 @@ def predict_table(
     with atomic_path(output) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
         job.run(table, _written(loaded, stream, form), progress)
     return job.outcome(output=os.fspath(output), replaced=replaced)
+
+
+def _check_choice(name: str, value: str, first: str, second: str) -> None:
+    if value not in (first, second):
+        raise ParameterError("{} must be {!r} or {!r}; got {!r}.", Parameter(name), first, second, value)
 
 
 Writer = Callable[["polars.DataFrame", NDArray[np.intp], "NDArray[np.float64] | None"], None]
@@ -215,37 +223,57 @@ class _Job:
 
     def run(self, table: Any, write: Writer, progress: Callable[[float], None] | None) -> None:
         """Predict all rows, batch by batch."""
-        ragged: dict[int, str] | None = {} if self.skips else None
-        for batch in frames_of(table, progress=progress, ragged=ragged):
+        ragged: dict[int, str] = {}
+        collected = None
+        if self.skips:
+            collected = ragged
+        for batch in frames_of(table, progress=progress, ragged=collected):
             frame = as_table(batch, before=self.n_rows)
             if self.n_rows == 0:
                 self.ignored = unused_columns(self.model, frame)
             self.empty = self._empty_columns(frame)
             kept = _kept(batch, self.keep)
-            scored = self._scored(batch, self.n_rows)
-            refuse_shift(self.watch.check(self.unseen), allow_shift=self.allow_shift)
-            codes = np.full(batch.height, self.model.n_classes, np.intp)
-            shares = np.full((batch.height, self.model.n_classes), np.nan) if self.proba else None
-            for rows, own, probabilities in scored:
-                codes[rows] = own
-                if shares is not None:
-                    shares[rows] = probabilities
-            for place in [place for place in ragged or () if place < self.n_rows + batch.height]:
-                codes[place - self.n_rows] = self.model.n_classes
-                if shares is not None:
-                    shares[place - self.n_rows] = np.nan
-                self.skipped.append(SkippedRow(place + 1, (ragged or {}).pop(place)))
+            codes, shares = self._predicted(batch)
+            self._leave_out(ragged, batch.height, codes, shares)
             write(kept, codes, shares)
             self.n_rows += batch.height
             self.tally += np.bincount(codes, minlength=len(self.tally))
         if progress is not None:
             progress(1.0)
 
+    def _predicted(self, batch: "polars.DataFrame") -> tuple[NDArray[np.intp], NDArray[np.float64] | None]:
+        """Codes of the answers (K for none) and probabilities, if asked for, of the rows of a batch."""
+        n_classes = self.model.n_classes
+        scored = self._scored(batch, self.n_rows)
+        refuse_shift(self.watch.check(self.unseen), allow_shift=self.allow_shift)
+        codes = np.full(batch.height, n_classes, np.intp)
+        shares = None
+        if self.proba:
+            shares = np.full((batch.height, n_classes), np.nan)
+        for rows, answers, probabilities in scored:
+            codes[rows] = answers
+            if shares is not None:
+                shares[rows] = probabilities
+        return codes, shares
+
+    def _leave_out(
+        self, ragged: dict[int, str], height: int, codes: NDArray[np.intp], shares: NDArray[np.float64] | None
+    ) -> None:
+        """Take back the answers to rows of another length, which the reader has listed with their reasons."""
+        places = [place for place in ragged if place < self.n_rows + height]
+        for place in places:
+            codes[place - self.n_rows] = self.model.n_classes
+            if shares is not None:
+                shares[place - self.n_rows] = np.nan
+            self.skipped.append(SkippedRow(place + 1, ragged.pop(place)))
+
     def _empty_columns(self, frame: Table) -> list[str]:
         """Columns that held no value so far, and hold none in these rows."""
-        if self.n_rows and not self.empty:
+        if self.n_rows == 0:
+            return self.model.preparation.empty_columns(frame, None)
+        if not self.empty:
             return []
-        return self.model.preparation.empty_columns(frame, self.empty if self.n_rows else None)
+        return self.model.preparation.empty_columns(frame, self.empty)
 
     def _scored(
         self, batch: "polars.DataFrame", before: int, start: int = 0
@@ -271,32 +299,48 @@ class _Job:
         return [(slice(start, start + batch.height), codes, shares)]
 
     def _answers(self, rows: Any) -> tuple[NDArray[np.intp], NDArray[np.float64] | None]:
-        """Codes of the labels, K for no answer, and probabilities if wanted; often single precision does."""
-        model = self.model
+        """Codes of the labels, K for no answer, and probabilities if asked for."""
+        predictor = self.model.predictor
         if not self.proba and self.decision == ARGMAX:
-            return model.predictor.votes(rows, threads=cores()), None
-        scores = model.predictor.scores(rows, threads=cores())
-        return self.decision(scores), (model.probabilities_from_scores(scores) if self.proba else None)
+            # Votes need no exact scores: for most rows single precision is enough.
+            return predictor.votes(rows, threads=cores()), None
+        scores = predictor.scores(rows, threads=cores())
+        codes = self.decision(scores)
+        if not self.proba:
+            return codes, None
+        return codes, self.model.probabilities_from_scores(scores)
 
     def outcome(self, **more: Any) -> PredictedTable:
         """The record of the finished job."""
-        *counts, unanswered = self.tally.tolist()
-        named = dict(zip(self.model.labels.names, counts, strict=True))
-        silent = unanswered - len(self.skipped)
-        named |= ({"(no answer)": silent} if silent else {}) | (
-            {"(skipped)": len(self.skipped)} if self.skipped else {}
-        )
-        empty = tuple(self.empty) if self.n_rows >= FEW else ()
+        *answered, without_answer = self.tally.tolist()
+        counts = dict(zip(self.model.labels.names, answered, strict=True))
+        abstentions = without_answer - len(self.skipped)
+        if abstentions:
+            counts["(no answer)"] = abstentions
+        if self.skipped:
+            counts["(skipped)"] = len(self.skipped)
+        empty_columns: tuple[str, ...] = ()
+        if self.n_rows >= FEW:
+            empty_columns = tuple(self.empty)
         shifted = tuple(shift_notes(self.watch.check(self.unseen)))
         return PredictedTable(
-            self.n_rows, named, tuple(self.skipped), tuple(self.unseen), tuple(self.ignored), empty, shifted,
-            tuple(self._notes(empty, shifted)), **more,
-        )  # fmt: skip
+            n_rows=self.n_rows,
+            counts=counts,
+            skipped=tuple(self.skipped),
+            unseen=tuple(self.unseen),
+            ignored_columns=tuple(self.ignored),
+            empty_columns=empty_columns,
+            shifted=shifted,
+            notes=tuple(self._notes(empty_columns, shifted)),
+            **more,
+        )
 
     def _notes(self, empty: tuple[str, ...], shifted: tuple[Note, ...]) -> list[str]:
         notes = [*map(str, shifted), *map(str, self.unseen)]
         if self.ignored:
-            columns = "column" if len(self.ignored) == 1 else "columns"
+            columns = "columns"
+            if len(self.ignored) == 1:
+                columns = "column"
             notes.append(f"the model does not use the {columns} {listed(self.ignored)}")
         if empty:
             notes.append(f"no row has a value for {listed(empty)}, which the model was trained on")
@@ -330,10 +374,14 @@ def _columns(
     import polars as pl
 
     names = model.labels.names
-    labels = pl.Series(names if form == "csv" else model.classes_.tolist())
-    found = labels.gather(np.minimum(codes, len(names) - 1))
-    none = codes >= len(names)
-    columns: dict[str, Any] = {"prediction": found.set(pl.Series(none), None) if none.any() else found}
+    labels = pl.Series(model.classes_.tolist())
+    if form == "csv":
+        labels = pl.Series(names)
+    predictions = labels.gather(np.minimum(codes, len(names) - 1))
+    without_answer = codes >= len(names)
+    if without_answer.any():
+        predictions = predictions.set(pl.Series(without_answer), None)
+    columns: dict[str, Any] = {"prediction": predictions}
     if shares is not None:
         probabilities = {name: pl.Series(shares[:, place]).fill_nan(None) for place, name in enumerate(names)}
         if form == "json":
@@ -346,22 +394,28 @@ def _columns(
             f"the table has a column {twice[0]!r} to keep, which is also the name of a column of predictions; "
             "rename it in the table."
         )
-    made = pl.DataFrame(columns)
-    return kept.hstack(made) if kept.width else made
+    predicted = pl.DataFrame(columns)
+    if kept.width == 0:
+        return predicted
+    return kept.hstack(predicted)
 
 
 def _written(model: Model, stream: TextIO, form: str) -> Writer:
     """Write to a stream; a CSV's header comes with the first rows, so that a table that is refused prints nothing."""
-    header = [True]
+    header = True
 
     def write(kept: "polars.DataFrame", codes: NDArray[np.intp], shares: NDArray[np.float64] | None) -> None:
+        nonlocal header
         frame = _columns(model, kept, codes, shares, form=form)
         if form == "json":
             stream.write(frame.write_ndjson())
             return
-        # Alone in its row, a missing answer would be an empty line, which readers skip.
-        empty = '""' if frame.width == 1 else ""
-        stream.write(frame.write_csv(include_header=header.pop() if header else False, null_value=empty))
+        empty = ""
+        if frame.width == 1:
+            # Alone in its row, a missing answer would be an empty line, which readers skip.
+            empty = '""'
+        stream.write(frame.write_csv(include_header=header, null_value=empty))
+        header = False
 
     return write
 

@@ -50,7 +50,9 @@ def as_columns(X: Any, names: Sequence[str], *, by_name: bool) -> Any:
 
 def _columns(rows: Sequence[Any], names: Sequence[str], *, by_name: bool) -> dict[str, list[Any]]:
     """Columns of rows that are dicts; a row that lacks one is an error, and so is a cell that holds several values."""
-    wanted = names or [str(key) for row in rows if isinstance(row, Mapping) for key in row] * by_name
+    wanted = list(names)
+    if not wanted and by_name:
+        wanted = [str(key) for row in rows if isinstance(row, Mapping) for key in row]
     for place, row in enumerate(rows):
         if not isinstance(row, Mapping):
             raise ValueError(f"row {place} is not a dict, but others are: {str(row)[:60]!r}.")
@@ -67,7 +69,9 @@ def _is_column(value: Any) -> bool:
 
 
 def _number(value: Any, name: str) -> float:
+    if value is None:
+        return np.nan
     try:
-        return np.nan if value is None else float(value)
+        return float(value)
     except (TypeError, ValueError) as error:
         raise ValueError(f"column {name!r} takes numbers; got {str(value)[:60]!r}.") from error

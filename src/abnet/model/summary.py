@@ -59,32 +59,45 @@ class InspectedFile:
 
     def facts(self) -> dict[str, str]:
         """Main facts about a model, each as a short text; empty for a certificate."""
-        return {} if self.model is None else _facts(self.model)
+        if self.model is None:
+            return {}
+        return _facts(self.model)
 
     def column_lines(self) -> list[str]:
         """The columns as text; columns that are read in the same way share a line."""
-        alike: dict[str, list[str]] = {}
-        for name, words in self.columns:
-            alike.setdefault(words, []).append(name)
-        return [
-            f"{names[0]}: {words}" if len(names) == 1 else f"{len(names)} columns, {words} each: {', '.join(names)}"
-            for words, names in alike.items()
-        ] + list(self.column_notes)
+        names_by_text: dict[str, list[str]] = {}
+        for name, text in self.columns:
+            names_by_text.setdefault(text, []).append(name)
+        lines = []
+        for text, names in names_by_text.items():
+            if len(names) == 1:
+                lines.append(f"{names[0]}: {text}")
+            else:
+                lines.append(f"{len(names)} columns, {text} each: {', '.join(names)}")
+        return [*lines, *self.column_notes]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: everything but the numbers in the arrays."""
+        certificate = None
+        if self.certificate is not None:
+            certificate = self.certificate.to_dict()
         if self.model is None:
-            return {} if self.certificate is None else self.certificate.to_dict()
+            return certificate or {}
         model = self.model
         return {
-            "path": self.path, "bytes": self.size, "kind": kind_of(model.predictor), "n_inputs": model.n_inputs,
+            "path": self.path,
+            "bytes": self.size,
+            "kind": kind_of(model.predictor),
+            "n_inputs": model.n_inputs,
             "arrays": {name: list(array.shape) for name, array in model.predictor.arrays().items()},
-            "classes": model.classes_.tolist(), "feature_names": model.feature_names,
+            "classes": model.classes_.tolist(),
+            "feature_names": model.feature_names,
             "columns": model.preparation.describe(model.feature_names or ()),
             "preparation": preparation_to_dict(model.preparation),
-            "certificate": None if model.certificate is None else model.certificate.to_dict(),
-            "card": model.card.to_dict(), "digest": model_digest(model),
-        }  # fmt: skip
+            "certificate": certificate,
+            "card": model.card.to_dict(),
+            "digest": model_digest(model),
+        }
 
 
 def inspect_file(path: str | os.PathLike[str], *, model: str | os.PathLike[str] | None = None) -> InspectedFile:
@@ -101,21 +114,31 @@ def inspect_file(path: str | os.PathLike[str], *, model: str | os.PathLike[str] 
     ValueError
         If the file is damaged, or of another kind, or if the certificate is not about this model.
     """
-    file, kind = Path(path), kind_of_record(path)
-    size = file.stat().st_size
+    kind = kind_of_record(path)
+    name = os.fspath(path)
+    size = Path(path).stat().st_size
     if kind == "estimate":
-        return InspectedFile(os.fspath(path), size, kind, None, Estimate.load(path))
+        return InspectedFile(name, size, kind, model=None, certificate=Estimate.load(path))
     if kind == "certificate":
-        found = load_certificate(path)
-        notes = (*_unchecked(found), _about(path, found, model))
-        return InspectedFile(os.fspath(path), size, kind, None, found, notes=notes)
+        certificate = load_certificate(path)
+        notes = (*_unchecked(certificate), _about(path, certificate, model))
+        return InspectedFile(name, size, kind, model=None, certificate=certificate, notes=notes)
     if model is not None:
         raise ParameterError("{} is for a certificate in a file of its own; {} is none.", Parameter("model"), path)
-    made = load(path)
-    notes = () if made.certificate is None else _unchecked(made.certificate)
-    columns = tuple(made.preparation.column_words(made.feature_names or ()))
-    remarks = tuple(made.preparation.remarks())
-    return InspectedFile(os.fspath(path), size, "model", made, made.certificate, columns, remarks, notes)
+    loaded = load(path)
+    notes = ()
+    if loaded.certificate is not None:
+        notes = _unchecked(loaded.certificate)
+    return InspectedFile(
+        name,
+        size,
+        kind="model",
+        model=loaded,
+        certificate=loaded.certificate,
+        columns=tuple(loaded.preparation.column_words(loaded.feature_names or ())),
+        column_notes=tuple(loaded.preparation.remarks()),
+        notes=notes,
+    )
 
 
 def _about(path: str | os.PathLike[str], certificate: Certificate, model: str | os.PathLike[str] | None) -> str:
@@ -126,9 +149,8 @@ def _about(path: str | os.PathLike[str], certificate: Certificate, model: str | 
         return "the certificate does not name its model"
     if model is None:
         return f"the certificate is about the model {certificate.model}; compare it with a file by --model"
-    made = load(model)
     try:
-        check_promise(made, certificate)
+        check_promise(load(model), certificate)
     except ValueError as error:
         raise ValueError(f"{path} does not belong to {model}: {error}") from error
     return f"the certificate is about {model}"
@@ -147,46 +169,77 @@ def _unchecked(certificate: Certificate) -> tuple[str, ...]:
 
 def _facts(model: Model) -> dict[str, str]:
     card = model.card
-    found = {
-        "classes": (" or " if model.n_classes == 2 else ", ").join(model.labels.names),
+    separator = ", "
+    if model.n_classes == 2:
+        separator = " or "
+    seed = None
+    if card.seed is not None:
+        seed = str(card.seed)
+    facts = {
+        "classes": separator.join(model.labels.names),
         "target": card.target,
         "groups": card.group,
         "rows": _rows(card),
         "recipe": card.recipe,
         "network": _network(model),
         "decision": _decision(model),
-        "made by": " ".join(filter(None, (card.estimator, card.version and f"of abnet {card.version}"))),
+        "made by": _made_by(card),
         "command": card.command,
         "digest": model_digest(model),
         "settings": ", ".join(f"{name}={value}" for name, value in (card.settings or {}).items()),
-        "seed": None if card.seed is None else str(card.seed),
-        "kept rows": card.background and f"{number_of(len(card.background), 'training row')}, for explanations",
+        "seed": seed,
+        "kept rows": _kept_rows(card),
         "fingerprint": card.data_fingerprint,
-    }  # fmt: skip
-    return {name: text for name, text in found.items() if text}
+    }
+    return {name: text for name, text in facts.items() if text}
+
+
+def _made_by(card: Card) -> str:
+    parts = []
+    if card.estimator:
+        parts.append(card.estimator)
+    if card.version:
+        parts.append(f"of abnet {card.version}")
+    return " ".join(parts)
+
+
+def _kept_rows(card: Card) -> str:
+    if not card.background:
+        return ""
+    return f"{number_of(len(card.background), 'training row')}, for explanations"
 
 
 def _rows(card: Card) -> str:
     if card.n_training_rows is None:
         return ""
-    groups = f" in {number_of(card.n_training_groups, 'group')}" if card.n_training_groups else ""
-    counted = f"; {number_of(card.n_counted_rows, 'further held-out row')}" if card.n_counted_rows else ""
-    unlabelled = (
-        f"; {number_of(card.n_unlabelled_rows, 'row')} without a label left out" if card.n_unlabelled_rows else ""
-    )
-    return f"{card.n_training_rows:,} given to fit{groups}{counted}{unlabelled}"
+    text = f"{card.n_training_rows:,} given to fit"
+    if card.n_training_groups:
+        text += f" in {number_of(card.n_training_groups, 'group')}"
+    if card.n_counted_rows:
+        text += f"; {number_of(card.n_counted_rows, 'further held-out row')}"
+    if card.n_unlabelled_rows:
+        text += f"; {number_of(card.n_unlabelled_rows, 'row')} without a label left out"
+    return text
 
 
 def _network(model: Model) -> str:
-    shapes = ", ".join(f"{name} {' x '.join(map(str, a.shape))}" for name, a in model.predictor.arrays().items())
     card = model.card
-    way = ", ".join(filter(None, (card.aggregation and f"aggregation {card.aggregation}",
-                                  card.objective and f"objective {card.objective}",
-                                  card.prior and f"prior {card.prior}",
-                                  card.posterior and f"posterior {card.posterior}")))  # fmt: skip
-    sizes = "-".join(map(str, card.sizes))
-    parts = (f"{kind_of(model.predictor)}, {number_of(model.n_inputs, 'input')}", sizes, way, f"arrays {shapes}")
-    return "; ".join(filter(None, parts))
+    parts = [f"{kind_of(model.predictor)}, {number_of(model.n_inputs, 'input')}"]
+    if card.sizes:
+        parts.append("-".join(map(str, card.sizes)))
+    ways = {
+        "aggregation": card.aggregation,
+        "objective": card.objective,
+        "prior": card.prior,
+        "posterior": card.posterior,
+    }
+    way = ", ".join(f"{name} {value}" for name, value in ways.items() if value)
+    if way:
+        parts.append(way)
+    arrays = model.predictor.arrays()
+    shapes = ", ".join(f"{name} {' x '.join(map(str, array.shape))}" for name, array in arrays.items())
+    parts.append(f"arrays {shapes}")
+    return "; ".join(parts)
 
 
 def _decision(model: Model) -> str:

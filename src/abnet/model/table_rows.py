@@ -28,7 +28,9 @@ ModelOrPath = Model | FittedClassifier | str | os.PathLike[str]
 
 def as_model(model: ModelOrPath) -> Model:
     """Return a model unchanged, the model of a fitted classifier, or the model in a file."""
-    return load(model) if isinstance(model, (str, os.PathLike)) else model_of(model)
+    if isinstance(model, (str, os.PathLike)):
+        return load(model)
+    return model_of(model)
 
 
 def frames_of(
@@ -55,15 +57,21 @@ def frames_of(
     >>> [frame.height for frame in frames_of({"x": [1, 2, 3]}, rows=2)]
     [2, 1]
     """
-    rows = ROWS if rows is None else rows
+    if rows is None:
+        rows = ROWS
     if isinstance(table, (str, os.PathLike)):
         yield from batches(table, rows=rows, progress=progress, ragged=ragged)
         return
-    one = isinstance(table, Mapping) or is_frame(table)
-    for frame in [as_polars(table)] if one else alike(map(as_polars, table)):
+    if isinstance(table, Mapping) or is_frame(table):
+        frame = as_polars(table)
         for start in range(0, frame.height, rows):
-            if progress is not None and one:
+            if progress is not None:
                 progress(start / frame.height)
+            yield frame.slice(start, rows)
+        return
+    # How many frames will come is not known, so there is no progress to tell.
+    for frame in alike(map(as_polars, table)):
+        for start in range(0, frame.height, rows):
             yield frame.slice(start, rows)
 
 
@@ -90,7 +98,9 @@ class InputWatch:
 
     def __init__(self, model: Model) -> None:
         training = model.card.training_inputs
-        self._tally = None if training is None else InputTally(training, model.preparation.columns)
+        self._tally: InputTally | None = None
+        if training is not None:
+            self._tally = InputTally(training, model.preparation.columns)
 
     def add(self, read: Read) -> None:
         """Count further rows."""
@@ -99,10 +109,12 @@ class InputWatch:
 
     def check(self, unseen: Sequence[Unseen]) -> list[ColumnCheck]:
         """The comparison of every column so far; empty if nothing is known about the columns."""
-        return [] if self._tally is None else self._tally.check(unseen)
+        if self._tally is None:
+            return []
+        return self._tally.check(unseen)
 
 
 def unused_columns(model: Model, frame: Table) -> list[str]:
     """Columns that the model does not use, except its target and its groups."""
-    asked = (model.card.target, model.card.group)
-    return [name for name in model.preparation.extra_columns(frame) if name not in asked]
+    used = (model.card.target, model.card.group)
+    return [name for name in model.preparation.extra_columns(frame) if name not in used]

@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.paper.originals import SOURCES, cache_folder, find, places, read_checked, recall, remember
+from abnet.paper import originals
+from abnet.paper.originals import SOURCES
 from abnet.paper.readers import Parsed
 from abnet.utils.errors import MissingDataError, Parameter
 
@@ -88,10 +89,17 @@ def digit_labels(digits: np.ndarray, pair: tuple[int, int] | None) -> tuple[np.n
     >>> digit_labels(np.array([1, 4, 9]), None)
     (array([0, 1, 2]), array([-1, -1,  1]), ('0-4', '5-9'))
     """
-    low, high = pair if pair is not None else (4, 5)
-    rows = np.flatnonzero(np.isin(digits, pair)) if pair is not None else np.arange(len(digits))
-    labels = np.where(digits[rows] >= high, 1, -1).astype(np.int64)
-    return rows, labels, (str(low), str(high)) if pair is not None else ("0-4", "5-9")
+    if pair is None:
+        rows = np.arange(len(digits))
+        lowest_positive = 5
+        classes = ("0-4", "5-9")
+    else:
+        low, high = pair
+        rows = np.flatnonzero(np.isin(digits, pair))
+        lowest_positive = high
+        classes = (str(low), str(high))
+    labels = np.where(digits[rows] >= lowest_positive, 1, -1).astype(np.int64)
+    return rows, labels, classes
 
 
 def digits(name: str, pair: tuple[int, int] | None = None) -> Dataset:
@@ -163,7 +171,10 @@ def names() -> dict[str, tuple[str, ...]]:
     >>> names()["circles"], names()["adult"]
     ((), ('adult.data', 'adult.test'))
     """
-    return dict.fromkeys(_BUNDLED, ()) | {name: SOURCES[source].files for name, source in _FROM_FILES.items()}
+    files: dict[str, tuple[str, ...]] = dict.fromkeys(_BUNDLED, ())
+    for name, source in _FROM_FILES.items():
+        files[name] = SOURCES[source].files
+    return files
 
 
 def load(
@@ -220,7 +231,9 @@ def load(
     Dataset('breast_cancer': 569 examples, 30 features, -1 = benign, +1 = malignant)
     """
     dataset = _dataset(name, data_dir, download)
-    return replace(dataset, X=standardise_all(dataset.X)) if standardise and name in _UNSCALED else dataset
+    if standardise and name in _UNSCALED:
+        return replace(dataset, X=standardise_all(dataset.X))
+    return dataset
 
 
 def mnist_digits(*, data_dir: str | os.PathLike[str] | None = None) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
@@ -247,7 +260,8 @@ def standardise_all(X: NDArray[np.float32]) -> NDArray[np.float32]:
     array([[-1.,  0.],
            [ 1.,  0.]], dtype=float32)
     """
-    mean, deviation = X.mean(axis=0, dtype=np.float64), X.std(axis=0, dtype=np.float64)
+    mean = X.mean(axis=0, dtype=np.float64)
+    deviation = X.std(axis=0, dtype=np.float64)
     varies = X.max(axis=0) > X.min(axis=0)  # rounding may leave a constant column a tiny deviation
     return np.where(varies, (X - mean) / np.where(varies, deviation, 1.0), 0.0).astype(np.float32)
 
@@ -258,13 +272,15 @@ def _dataset(name: str, data_dir: str | os.PathLike[str] | None, download: bool)
     family, pair = _digit_pair(name)
     if family == "digits":
         return digits(name, pair)
-    source = "mnist" if family == "mnist" else _FROM_FILES.get(name)
-    if source is None:
-        close = difflib.get_close_matches(name, list(names()), n=1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise UnknownDatasetError(f"unknown data set {name!r}.{hint} Known names: {', '.join(names())}.")
-    parsed = _parsed(name, source, data_dir, download)
-    return _mnist(name, parsed, pair) if source == "mnist" else _table(name, parsed)
+    if family == "mnist" or name == "mnistLH":
+        return _mnist(name, _parsed(name, "mnist", data_dir, download), pair)
+    if name in _TABLES:
+        return _table(name, _parsed(name, name, data_dir, download))
+    hint = ""
+    close = difflib.get_close_matches(name, list(names()), n=1)
+    if close:
+        hint = f" Did you mean {close[0]!r}?"
+    raise UnknownDatasetError(f"unknown data set {name!r}.{hint} Known names: {', '.join(names())}.")
 
 
 def _digit_pair(name: str) -> tuple[str, tuple[int, int] | None]:
@@ -276,41 +292,47 @@ def _digit_pair(name: str) -> tuple[str, tuple[int, int] | None]:
 
 
 def _parsed(name: str, source: str, data_dir: str | os.PathLike[str] | None, download: bool) -> Parsed:
-    folders = places(data_dir)
-    paths = find(SOURCES[source].files, folders)
+    folders = originals.places(data_dir)
+    files = SOURCES[source].files
+    paths = originals.find(files, folders)
     if paths is not None:
         return _from_files(source, paths)
-    from abnet.paper.originals import download as fetch
-    from abnet.paper.originals import downloaded
-
-    parsed = downloaded(source)
+    parsed = originals.downloaded(source)
     if parsed is None and download:
-        parsed = fetch(source)
+        parsed = originals.download(source)
     if parsed is None:
         raise MissingDataError(
             "data set {!r} needs {} (plain or .gz), not all found in {}. Put the original files there, or name their "
             "folder by {} or ABNET_DATA, or fetch OpenML data set {} with {}.",
-            name, ", ".join(SOURCES[source].files), ", ".join(map(str, folders)),
-            Parameter("data_dir"), SOURCES[source].openml_id, Parameter("download", True),
-        )  # fmt: skip
+            name,
+            ", ".join(files),
+            ", ".join(map(str, folders)),
+            Parameter("data_dir"),
+            SOURCES[source].openml_id,
+            Parameter("download", True),
+        )
     return parsed
 
 
 def _from_files(source: str, paths: list[Path]) -> Parsed:
     """Parsed arrays, from the cache if files with the same bytes were parsed before."""
     raw = [path.read_bytes() for path in paths]
-    key = hashlib.sha256("".join(hashlib.sha256(content).hexdigest() for content in raw).encode()).hexdigest()
-    parsed = recall(cache_folder() / "parsed", f"{source}-{key}")
+    hashes = [hashlib.sha256(content).hexdigest() for content in raw]
+    key = hashlib.sha256("".join(hashes).encode()).hexdigest()
+    cache = originals.cache_folder() / "parsed"
+    parsed = originals.recall(cache, f"{source}-{key}")
     if parsed is None:
-        contents = [read_checked(path, content) for path, content in zip(paths, raw, strict=True)]
+        contents = [originals.read_checked(path, content) for path, content in zip(paths, raw, strict=True)]
         parsed = SOURCES[source].parse(contents)
-        remember(parsed, cache_folder() / "parsed", f"{source}-{key}")
+        originals.remember(parsed, cache, f"{source}-{key}")
     return SOURCES[source].check(parsed, " and ".join(map(str, paths)))
 
 
 def _mnist(name: str, parsed: Parsed, pair: tuple[int, int] | None) -> Dataset:
     rows, y, classes = digit_labels(parsed.y, pair)
-    pixels = parsed.X if pair is None else parsed.X[rows]
+    pixels = parsed.X
+    if pair is not None:  # without a pair, all rows are kept: no copy is needed
+        pixels = pixels[rows]
     X = np.divide(pixels, np.float32(255), dtype=np.float32)
     text = "MNIST, training and test files together, pixels / 255."
     return Dataset(name, X, y, tuple(parsed.feature_names.tolist()), classes, text)

@@ -1,6 +1,5 @@
-"""`demo`: train, certify, compare and draw on built-in data; `write_dataset`: a named data set as a table."""
+"""The demonstration behind `abnet demo`: train, certify, compare and draw on scikit-learn's digits."""
 
-import csv
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,75 +13,16 @@ from abnet.certificates.split import drawn_seed
 from abnet.estimators.certified import CertifiedClassifier
 from abnet.estimators.compare import Contender, Parts, certified, judged, usual_models
 from abnet.estimators.table_parts import Labelled, take, two_random_parts
-from abnet.paper.datasets import Dataset, UnknownDatasetError, load
+from abnet.paper.datasets import load
 from abnet.report.page import write_report
-from abnet.tables.labels import Labels
 from abnet.utils.atomic import atomic_path, check_writable
-from abnet.utils.errors import ParameterError
 from abnet.utils.plots import OKABE_ITO, label_panel, styled
 from abnet.utils.progress import tell
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Demonstration", "WrittenDataset", "demo", "write_dataset"]
-
-
-@dataclass(frozen=True)
-class WrittenDataset:
-    """A named data set: its size, its classes, and the file it was written to, if any."""
-
-    name: str
-    n_rows: int
-    n_columns: int
-    classes: tuple[str, ...]
-    description: str
-    output: str | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "name": self.name, "n_rows": self.n_rows, "n_columns": self.n_columns, "classes": list(self.classes),
-            "description": self.description, "output": self.output,
-        }  # fmt: skip
-
-
-def write_dataset(
-    name: str,
-    output: str | os.PathLike[str] | None = None,
-    *,
-    data_dir: str | os.PathLike[str] | None = None,
-    download: bool = False,
-) -> WrittenDataset:
-    """Describe a data set that is known by name, and write it as CSV if a file is named; labels are in 'label'.
-
-    Parameters
-    ----------
-    name : str
-        One of `abnet.paper.names`.
-    output : path, optional
-    data_dir, download
-        As for `abnet.paper.load`.
-    """
-    try:
-        dataset = load(name, data_dir=data_dir, download=download)
-    except UnknownDatasetError as error:
-        raise ParameterError("{}", str(error)) from error
-    if output is not None:
-        _write(dataset, output)
-    n, d = dataset.X.shape
-    named = None if output is None else os.fspath(output)
-    return WrittenDataset(name, n, d, tuple(map(str, dataset.classes)), dataset.description, named)
-
-
-def _write(dataset: Dataset, output: str | os.PathLike[str]) -> None:
-    """Rows with the shortest decimals that give the same float32 back, whole numbers without a point."""
-    labels = Labels(np.array(dataset.classes)).from_scores(dataset.y).tolist()
-    with atomic_path(output) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow([*dataset.feature_names, "label"])
-        for row, label in zip(dataset.X, labels, strict=True):
-            writer.writerow([*(str(value).removesuffix(".0") for value in row), label])
+__all__ = ["Demonstration", "demo"]
 
 
 LEARN = 0.75
@@ -103,10 +43,13 @@ class Demonstration:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
+        certificate = None
+        if self.certificate is not None:
+            certificate = self.certificate.to_dict()
         return {
             "n_learn": self.n_learn,
             "n_test": self.n_test,
-            "certificate": None if self.certificate is None else self.certificate.to_dict(),
+            "certificate": certificate,
             "contenders": [contender.to_dict() for contender in self.contenders],
             "model": str(self.model),
             "picture": str(self.picture),
@@ -124,26 +67,36 @@ def demo(folder: str | os.PathLike[str], *, estimator: Any = None) -> Demonstrat
     estimator : CertifiedClassifier, optional
         Unfitted.
     """
-    network = CertifiedClassifier() if estimator is None else clone(estimator)
+    network = CertifiedClassifier()
+    if estimator is not None:
+        network = clone(estimator)
     network.set_params(random_state=drawn_seed(network.random_state))
-    network.settings()
+    network.settings()  # refuses parameters before anything is written
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
-    model, picture = check_writable(place / "digits.abnet"), check_writable(place / "learning-curve.png")
+    model_path = place / "digits.abnet"
+    picture_path = place / "learning-curve.png"
+    check_writable(model_path)
+    check_writable(picture_path)
     learn, test = _digits(network.random_state)
     contenders = [certified("abnet fit", network, learn, test)]
-    parts, peers = Parts(network.other_rows_, network.bound_rows_), usual_models(network.random_state)
-    for name, peer in peers.items():
+    parts = Parts(network.other_rows_, network.bound_rows_)
+    for name, peer in usual_models(network.random_state).items():
         tell(name[:1].upper() + name[1:])
         contenders.append(judged(name, peer, learn, test, parts, network.delta))
-    network.save(model)
-    _draw(network, tuple(contenders), picture)
+    network.save(model_path)
+    _draw(network, tuple(contenders), picture_path)
     others = [contender.to_dict() for contender in contenders[1:]]
     page = write_report(network, place / "report.html", test.X, test.y, title="Handwritten digits", rivals=others)
     return Demonstration(
-        len(learn.y), len(test.y), network.certificate_, tuple(contenders), place / model.name, place / picture.name,
-        page,
-    )  # fmt: skip
+        n_learn=len(learn.y),
+        n_test=len(test.y),
+        certificate=network.certificate_,
+        contenders=tuple(contenders),
+        model=model_path,
+        picture=picture_path,
+        report=page,
+    )
 
 
 def _digits(seed: int) -> tuple[Labelled, Labelled]:

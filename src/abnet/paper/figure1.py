@@ -14,7 +14,10 @@ __all__ = ["architecture_figure"]
 
 Point: TypeAlias = tuple[float, float]
 
-_INPUT, _UNIT, _STATE, _OUTPUT = "#EEEEEE", "#CFE6F5", "#FBE3C0", "#CDEBDF"
+_INPUT = "#EEEEEE"
+_UNIT = "#CFE6F5"
+_STATE = "#FBE3C0"
+_OUTPUT = "#CDEBDF"
 _PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
 _STATES = tuple(f"{a}{b}" for a, b in product("−+", repeat=2))
 
@@ -26,25 +29,27 @@ def architecture_figure() -> "Figure":
     with styled():
         figure = Figure(figsize=(9.2, 2.7), layout="constrained")
         panels = figure.subplots(1, 3, width_ratios=(3, 3, 2))
-        for axes, draw, letter, title in zip(
-            panels,
-            (_network, _aggregation, _compact),
-            "abc",
-            ("binary activated network", "ABNet: all representations", "compact ABNet"),
-            strict=True,
-        ):
+        for axes in panels:
             axes.set_axis_off()
             axes.set_ylim(-2.5, 1.65)
-            label_panel(axes, letter, title)
-            draw(axes)
+        label_panel(panels[0], "a", "binary activated network")
+        _network(panels[0])
+        label_panel(panels[1], "b", "ABNet: all representations")
+        _aggregation(panels[1])
+        label_panel(panels[2], "c", "compact ABNet")
+        _compact(panels[2])
     return figure
 
 
 def _network(axes: "Axes") -> None:
     axes.set_xlim(-0.45, 3.45)
-    inputs, first, second, output = _column(0, 3), _column(1, 2), _column(2, 2), _column(3, 1)
-    for left, right in ((inputs, first), (first, second), (second, output)):
-        _join(axes, left, right)
+    inputs = _column(0, 3)
+    first = _column(1, 2)
+    second = _column(2, 2)
+    output = _column(3, 1)
+    _join(axes, inputs, first)
+    _join(axes, first, second)
+    _join(axes, second, output)
     _circles(axes, inputs, ("$x_1$", "$x_2$", "$x_3$"), _INPUT)
     _circles(axes, [*first, *second], ["sgn"] * 4, _UNIT)
     _circles(axes, output, ("sgn",), _OUTPUT)
@@ -55,7 +60,10 @@ def _network(axes: "Axes") -> None:
 
 def _aggregation(axes: "Axes") -> None:
     axes.set_xlim(-0.45, 3.45)
-    inputs, first, second, output = _column(0, 3), _column(1, 4), _column(2, 4), _column(3, 1)
+    inputs = _column(0, 3)
+    first = _column(1, 4)
+    second = _column(2, 4)
+    output = _column(3, 1)
     _leading(axes, inputs, first)
     _join(axes, first, second)
     _join(axes, second, output)
@@ -71,7 +79,9 @@ def _aggregation(axes: "Axes") -> None:
 
 def _compact(axes: "Axes") -> None:
     axes.set_xlim(-0.45, 2.45)
-    inputs, first, output = _column(0, 3), _column(1, 4), _column(2, 1)
+    inputs = _column(0, 3)
+    first = _column(1, 4)
+    output = _column(2, 1)
     _leading(axes, inputs, first)
     for index, state in enumerate(first):
         _join(axes, [state], output, colour=OKABE_ITO["vermillion"])
@@ -91,7 +101,9 @@ def _leading(axes: "Axes", inputs: Sequence[Point], first: Sequence[Point]) -> N
 
 
 def _column(x: float, count: int) -> list[Point]:
-    gap = 0.85 if count == 4 else 1.1
+    gap = 1.1
+    if count == 4:
+        gap = 0.85
     return [(x, gap * ((count - 1) / 2 - index)) for index in range(count)]
 
 

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, fields
 from importlib.metadata import version
 from pathlib import Path
 from statistics import fmean, stdev
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,10 +79,11 @@ def timings_to_csv(timings: Iterable[Timing]) -> str:
     out = io.StringIO()
     writer = csv.DictWriter(out, [field.name for field in fields(Timing)], lineterminator="\n")
     writer.writeheader()
-    writer.writerows(
-        {**asdict(t), "milliseconds": f"{t.milliseconds:.6g}", "milliseconds_std": f"{t.milliseconds_std:.3g}"}
-        for t in timings
-    )
+    for timing in timings:
+        cells = asdict(timing)
+        cells["milliseconds"] = f"{timing.milliseconds:.6g}"
+        cells["milliseconds_std"] = f"{timing.milliseconds_std:.3g}"
+        writer.writerow(cells)
     return out.getvalue()
 
 
@@ -97,7 +98,7 @@ def read_timings(text: str) -> list[Timing]:
     """
     return [
         Timing(
-            panel="width" if record["panel"] == "width" else "depth",
+            panel=cast("Panel", record["panel"]),
             method=record["method"],
             width=int(record["width"]),
             depth=int(record["depth"]),
@@ -140,13 +141,13 @@ def _draw(axes: "Axes", panel: Panel, timings: Sequence[Timing]) -> None:
     for method, (colour, line, marker) in METHODS.items():
         curve = sorted((t for t in own if t.method == method), key=lambda t: (t.width, t.depth))
         if curve:
-            places = [t.width if panel == "width" else t.depth for t in curve]
+            places = [getattr(t, panel) for t in curve]
             times = [t.milliseconds for t in curve]
             axes.plot(places, times, color=colour, linestyle=line, marker=marker, label=method)
     axes.set_yscale("log")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     if panel == "width":
-        _name(axes, "a", "by width", "hidden units in each layer, $d$", "L", {t.depth for t in own})
+        _label(axes, "a", "by width", "hidden units in each layer, $d$", "L", {t.depth for t in own})
         axes.axvline(WIDEST_IN_PAPER, color=OKABE_ITO["grey"], linestyle=":", linewidth=1.0)
         axes.annotate(
             "paper's limit",
@@ -158,12 +159,13 @@ def _draw(axes: "Axes", panel: Panel, timings: Sequence[Timing]) -> None:
             fontsize=7,
         )
     else:
-        _name(axes, "b", "by depth", "weight layers, $L$", "d", {t.width for t in own})
+        _label(axes, "b", "by depth", "weight layers, $L$", "d", {t.width for t in own})
 
 
-def _name(axes: "Axes", letter: str, title: str, label: str, symbol: str, fixed: set[int]) -> None:
-    shown = f" (${symbol} = {fixed.pop()}$)" if len(fixed) == 1 else ""
-    label_panel(axes, letter, title + shown)
+def _label(axes: "Axes", letter: str, title: str, label: str, symbol: str, fixed: set[int]) -> None:
+    if len(fixed) == 1:
+        title += f" (${symbol} = {fixed.pop()}$)"
+    label_panel(axes, letter, title)
     axes.set_xlabel(label)
 
 
@@ -192,9 +194,14 @@ def plan(methods: Iterable[str], widths: Iterable[int] = WIDTHS, depths: Iterabl
     [('width', 'formula as written', 13, 6), ('depth', 'formula as written', 12, 2)]
     """
     methods = list(methods)
-    by_width: list[Point] = [("width", m, d, DEPTH_OF_WIDTHS) for m in methods for d in widths]
-    by_depth: list[Point] = [("depth", m, WIDTH_OF_DEPTHS, k) for m in methods for k in depths]
-    return [p for p in by_width + by_depth if p[1] != "formula as written" or p[2] <= WIDEST_IN_PAPER]
+    by_width: list[Point] = [("width", method, width, DEPTH_OF_WIDTHS) for method in methods for width in widths]
+    by_depth: list[Point] = [("depth", method, WIDTH_OF_DEPTHS, depth) for method in methods for depth in depths]
+    points = []
+    for point in by_width + by_depth:
+        _, method, width, _ = point
+        if method != "formula as written" or width <= WIDEST_IN_PAPER:
+            points.append(point)
+    return points
 
 
 def measure(
@@ -228,7 +235,15 @@ def measure(
         forward = _BUILDERS[method](network, X)
         with threadpool_limits(1, "blas"):
             times = _times(forward, repetitions, seconds)
-        timing = Timing(panel, method, width, depth, 1e3 * fmean(times), 1e3 * stdev(times), len(times))
+        timing = Timing(
+            panel=panel,
+            method=method,
+            width=width,
+            depth=depth,
+            milliseconds=1e3 * fmean(times),
+            milliseconds_std=1e3 * stdev(times),
+            repetitions=len(times),
+        )
         if verbose:
             shown = f"{method}, width {width}, L = {depth}: {timing.milliseconds:.3g} ms (mean of {len(times)})"
             print(f"[{number}/{len(points)}] {shown}", file=sys.stderr, flush=True)
@@ -241,8 +256,11 @@ def machine() -> str:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
         lines = []  # not Linux
-    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    processor = names[0] if names else platform.processor() or platform.machine()
+    processor = platform.processor() or platform.machine()
+    for line in lines:
+        if line.startswith("model name"):
+            processor = line.split(":", 1)[1].strip()
+            break
     return f"{processor}, {os.cpu_count()} cores, JAX {version('jax')}"
 
 

@@ -47,8 +47,9 @@ def deskew(X: Any, *, side: int = 28, blur: float = 0.7) -> NDArray[np.float32]:
     upright = np.empty_like(images)
     for i, (matrix, offset) in enumerate(zip(*_shears(images), strict=True)):
         affine_transform(images[i], matrix, offset=offset, order=1, output=upright[i])
-    smooth = gaussian_filter(upright, (0, blur, blur)) if blur else upright
-    return np.asarray(smooth, np.float32).reshape(len(images), side * side)
+    if blur:
+        upright = gaussian_filter(upright, (0, blur, blur))
+    return np.asarray(upright, np.float32).reshape(len(images), side * side)
 
 
 def oriented_gradients(X: Any, *, side: int = 28, cell: int = 4, bins: int = 8) -> NDArray[np.float32]:
@@ -95,8 +96,10 @@ def oriented_gradients(X: Any, *, side: int = 28, cell: int = 4, bins: int = 8) 
     if side % cell:
         raise ValueError(f"cell must divide the side of an image: {side} pixels cannot be cut into cells of {cell}.")
     share = _shares(side, cell)
+    if len(images) == 0:
+        return np.empty((0, len(share) ** 2 * bins), np.float32)
     batches = [_histograms(images[first : first + BATCH], share, bins) for first in range(0, len(images), BATCH)]
-    return np.sqrt(np.concatenate(batches)) if batches else np.empty((0, len(share) ** 2 * bins), np.float32)
+    return np.sqrt(np.concatenate(batches))
 
 
 def shifted(X: Any, rng: np.random.Generator, *, side: int = 28, most: int = 1) -> NDArray[np.float32]:
@@ -138,7 +141,8 @@ def _shears(images: NDArray[np.float32]) -> tuple[NDArray[np.float64], NDArray[n
     side = images.shape[1]
     places = np.arange(side, dtype=np.float64)
     ink = images.astype(np.float64) / np.maximum(images.sum((1, 2), dtype=np.float64), 1e-9)[:, None, None]
-    rows, columns = ink.sum(2), ink.sum(1)
+    rows = ink.sum(2)
+    columns = ink.sum(1)
     centre = np.stack([rows @ places, columns @ places], axis=1)
     from_row = places - centre[:, :1]
     spread = np.maximum((rows * from_row**2).sum(1), 1e-9)

@@ -21,7 +21,7 @@ from abnet.paper.protocol import Protocol
 from abnet.paper.run_setting import Setting
 from abnet.training.loop import Rows, Run, Span, open_runs, outputs
 from abnet.training.objective import Objective
-from abnet.training.posterior_learner import Learned, PosteriorLearner, start
+from abnet.training.posterior_learner import Parameters, PosteriorLearner, start
 from abnet.training.runner import new_keys, stack
 
 __all__ = ["ModelRuns", "model_runs"]
@@ -95,7 +95,7 @@ class ModelRuns(ABC):
         """Runs in the stack: the restarts of the first setting, then those of the next."""
         return len(self.settings) * self.restarts
 
-    def runs(self, learned: Learned | None = None) -> Run:
+    def runs(self, learned: Parameters | None = None) -> Run:
         """Open runs that have seen no data, or that continue from what another stage has learned, with a new Adam."""
         states = []
         rates = []

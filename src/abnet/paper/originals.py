@@ -1,7 +1,6 @@
-"""The original files of the paper's data sets: where they are looked for, the check that they are right, and a cache of
-what was parsed.
+"""The original files of the paper's data sets: where they are searched, their checksums, and a cache of parsed arrays.
 
-The paper's data sets from OpenML, for people with a network and without the original files.
+People without the original files can download the same data sets from OpenML.
 """
 
 import gzip
@@ -45,8 +44,11 @@ __all__ = [
 
 def downloaded(source: str) -> Parsed | None:
     """What an earlier `download` left in the user's cache, or None."""
-    parsed = recall(cache_folder() / "openml", source)
-    return None if parsed is None else SOURCES[source].check(parsed, f"{cache_folder() / 'openml' / source}")
+    folder = cache_folder() / "openml"
+    parsed = recall(folder, source)
+    if parsed is None:
+        return None
+    return SOURCES[source].check(parsed, f"{folder / source}")
 
 
 def download(source: str) -> Parsed:
@@ -88,10 +90,19 @@ def _ads(data: Any, target: Any) -> Parsed:
 def _adult(data: Any, target: Any) -> Parsed:
     """OpenML has missing values for ``?``, and puts the test file first."""
     frame = data.loc[:, list(ADULT_COLUMNS)].astype(object)
-    columns = [frame[name].where(frame[name].notna(), "?").astype(str).str.strip().tolist() for name in frame]
-    labels = target.astype(str).str.strip().tolist()
-    shift = 16281 if float(columns[2][0]) == 226802 else 0  # fnlwgt in the first row of adult.test
-    return encode_adult([column[shift:] + column[:shift] for column in [*columns, labels]])
+    columns = []
+    for name in frame:
+        texts = frame[name].where(frame[name].notna(), "?").astype(str)
+        columns.append(texts.str.strip().tolist())
+    columns.append(target.astype(str).str.strip().tolist())
+    fnlwgt = columns[ADULT_COLUMNS.index("fnlwgt")]
+    if float(fnlwgt[0]) == _FIRST_FNLWGT_OF_TEST_FILE:
+        columns = [column[_ROWS_OF_TEST_FILE:] + column[:_ROWS_OF_TEST_FILE] for column in columns]
+    return encode_adult(columns)
+
+
+_ROWS_OF_TEST_FILE = 16281
+_FIRST_FNLWGT_OF_TEST_FILE = 226802
 
 
 def _mnist(data: Any, target: Any) -> Parsed:
@@ -112,11 +123,11 @@ class Source(NamedTuple):
 
     def check(self, parsed: Parsed, origin: str) -> Parsed:
         """Refuse arrays without the shape and the label counts of the original files."""
-        values, counts = np.unique(parsed.y, return_counts=True)
-        found = dict(zip(values.tolist(), counts.tolist(), strict=True))
-        if parsed.X.shape != self.shape or found != dict(self.counts):
+        values, n_rows = np.unique(parsed.y, return_counts=True)
+        counts = dict(zip(values.tolist(), n_rows.tolist(), strict=True))
+        if parsed.X.shape != self.shape or counts != dict(self.counts):
             raise ValueError(
-                f"{origin} is not the expected data set: shape {parsed.X.shape} with label counts {found}, "
+                f"{origin} is not the expected data set: shape {parsed.X.shape} with label counts {counts}, "
                 f"expected {self.shape} with {dict(self.counts)}."
             )
         return parsed
@@ -150,19 +161,32 @@ def cache_folder() -> Path:
 
 def places(data_dir: str | os.PathLike[str] | None) -> list[Path]:
     """Folders searched, in order: the one given, ``ABNET_DATA``, the user's cache."""
-    named = [data_dir, os.environ.get("ABNET_DATA") or None]
-    return [Path(folder).expanduser() for folder in named if folder is not None] + [cache_folder()]
+    folders = []
+    if data_dir is not None:
+        folders.append(Path(data_dir).expanduser())
+    if os.environ.get("ABNET_DATA"):
+        folders.append(Path(os.environ["ABNET_DATA"]).expanduser())
+    folders.append(cache_folder())
+    return folders
 
 
 def find(names: Sequence[str], folders: Sequence[Path]) -> list[Path] | None:
-    """The first existing path for every file, plain or with the ending .gz; None when a file is nowhere."""
-    found = [_first(name, folders) for name in names]
-    return [path for path in found if path is not None] if None not in found else None
+    """The first existing path for every file, plain or with the ending .gz; None if a file is in no folder."""
+    paths = []
+    for name in names:
+        path = _first_existing(name, folders)
+        if path is None:
+            return None
+        paths.append(path)
+    return paths
 
 
-def _first(name: str, folders: Sequence[Path]) -> Path | None:
-    candidates = (folder / file for folder in folders for file in (name, f"{name}.gz"))
-    return next((path for path in candidates if path.is_file()), None)
+def _first_existing(name: str, folders: Sequence[Path]) -> Path | None:
+    for folder in folders:
+        for path in (folder / name, folder / f"{name}.gz"):
+            if path.is_file():
+                return path
+    return None
 
 
 def read_checked(path: Path, raw: bytes | None = None) -> bytes:
@@ -180,14 +204,20 @@ def read_checked(path: Path, raw: bytes | None = None) -> bytes:
     ValueError
         If the file is truncated, damaged or another one; the message names it.
     """
-    raw = path.read_bytes() if raw is None else raw
-    try:
-        content = gzip.decompress(raw) if path.suffix == ".gz" else raw
-    except (OSError, EOFError, zlib.error) as error:
-        raise ValueError(f"{path} is truncated or not a gzip file ({error}){_DAMAGED}.") from error
-    expected, found = SHA256[path.name.removesuffix(".gz")], hashlib.sha256(content).hexdigest()
-    if found != expected:
-        raise ValueError(f"{path} has the wrong checksum (SHA-256 {found[:12]}…, expected {expected[:12]}…){_DAMAGED}.")
+    if raw is None:
+        raw = path.read_bytes()
+    content = raw
+    if path.suffix == ".gz":
+        try:
+            content = gzip.decompress(raw)
+        except (OSError, EOFError, zlib.error) as error:
+            raise ValueError(f"{path} is truncated or not a gzip file ({error}){_DAMAGED}.") from error
+    expected = SHA256[path.name.removesuffix(".gz")]
+    actual = hashlib.sha256(content).hexdigest()
+    if actual != expected:
+        raise ValueError(
+            f"{path} has the wrong checksum (SHA-256 {actual[:12]}…, expected {expected[:12]}…){_DAMAGED}."
+        )
     return content
 
 
@@ -203,11 +233,15 @@ def remember(parsed: Parsed, folder: Path, key: str) -> None:
 
 
 def recall(folder: Path, key: str) -> Parsed | None:
-    """The arrays under a key; None when they are absent, damaged or do not fit together."""
+    """The arrays under a key; None if they are absent, damaged or do not fit together."""
     try:
         arrays = [np.load(folder / f"{key}.{field}.npy", allow_pickle=False) for field in Parsed._fields]
     except (OSError, ValueError, EOFError):
         return None
     parsed = Parsed(*arrays)
-    n, d = parsed.X.shape if parsed.X.ndim == 2 else (-1, -1)
-    return parsed if parsed.y.shape == (n,) and parsed.feature_names.shape == (d,) else None
+    if parsed.X.ndim != 2:
+        return None
+    n, d = parsed.X.shape
+    if parsed.y.shape != (n,) or parsed.feature_names.shape != (d,):
+        return None
+    return parsed

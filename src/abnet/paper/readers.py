@@ -94,7 +94,8 @@ def encode_adult(columns: Sequence[Sequence[str]]) -> Parsed:
     >>> parsed.feature_names[:2].tolist(), parsed.X.shape, parsed.y.tolist()
     (['age', 'workclass=?'], (1, 14), [1])
     """
-    parts, names = [], []
+    parts = []
+    names = []
     for name, column in zip(ADULT_COLUMNS, columns[:-1], strict=True):
         if name in _ADULT_NUMERIC:
             parts.append(np.array(column, np.float32)[:, None])
@@ -132,9 +133,12 @@ def read_idx(content: bytes) -> np.ndarray:
     """
     if content[:3] != b"\x00\x00\x08" or len(content) < 4:
         raise ValueError(f"not an IDX file of bytes: it starts with {content[:4].hex()}, not 000008.")
-    axes = content[3]
-    shape = tuple(int(size) for size in np.frombuffer(content, ">u4", axes, 4)) if len(content) >= 4 + 4 * axes else ()
-    values = np.frombuffer(content, np.uint8, offset=min(4 + 4 * axes, len(content)))
-    if len(shape) != axes or values.size != math.prod(shape):
-        raise ValueError(f"truncated IDX file: {values.size} values for shape {shape} of {axes} axes.")
+    n_axes = content[3]
+    end_of_header = 4 + 4 * n_axes
+    if len(content) < end_of_header:
+        raise ValueError(f"truncated IDX file: {len(content)} bytes, too few for the sizes of {n_axes} axes.")
+    shape = tuple(int(size) for size in np.frombuffer(content, ">u4", n_axes, 4))
+    values = np.frombuffer(content, np.uint8, offset=end_of_header)
+    if values.size != math.prod(shape):
+        raise ValueError(f"truncated IDX file: {values.size} values for shape {shape}.")
     return values.reshape(shape)

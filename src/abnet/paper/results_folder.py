@@ -35,8 +35,8 @@ def write_file(path: Path, text: str) -> Path:
 
 def add_note(folder: Path, name: str, options: Mapping[str, object], text: str) -> None:
     """Update a command's part of the README: the command line, and a text about its files."""
-    typed = f"`{_typed(name, options)}` (numerics version {NUMERICS_VERSION})"
-    _renew(folder / "README.md", {name: f"## {name}\n\n{typed}\n\n{text}"}, title=_TITLE)
+    command = f"`{_command_line(name, options)}` (numerics version {NUMERICS_VERSION})"
+    _renew(folder / "README.md", {name: f"## {name}\n\n{command}\n\n{text}"}, title=_TITLE)
 
 
 def renew_page(page: str | os.PathLike[str], results: str | os.PathLike[str]) -> list[str]:
@@ -47,7 +47,8 @@ def renew_page(page: str | os.PathLike[str], results: str | os.PathLike[str]) ->
     FileNotFoundError
         If the folder has no `table1.csv` and no figure.
     """
-    page, results = Path(page), Path(results)
+    page = Path(page)
+    results = Path(results)
     parts = _table_parts(results) | _variant_parts(results) | _figure_parts(page, results)
     if not parts:
         raise FileNotFoundError(f"no table1.csv and no figure in {results}; run `abnet reproduce table1` first")
@@ -77,18 +78,20 @@ def with_part(page: str, name: str, text: str) -> str:
 
 
 def _renew(path: Path, parts: Mapping[str, str], *, title: str) -> None:
-    page = path.read_text(encoding="utf-8") if path.exists() else title
+    page = title
+    if path.exists():
+        page = path.read_text(encoding="utf-8")
     for name, text in parts.items():
         page = with_part(page, name, text)
     write_file(path, page)
 
 
-def _typed(name: str, options: Mapping[str, object]) -> str:
-    """A command of `abnet reproduce`, without options that are None or False; one that is True is a flag.
+def _command_line(name: str, options: Mapping[str, object]) -> str:
+    """A command of `abnet reproduce`; options that are None or False are left out, and one that is True is a flag.
 
     Examples
     --------
-    >>> _typed("table1", {"datasets": ["ads", "adult"], "models": None, "repetitions": 5, "race": True})
+    >>> _command_line("table1", {"datasets": ["ads", "adult"], "models": None, "repetitions": 5, "race": True})
     'abnet reproduce table1 --datasets ads,adult --repetitions 5 --race'
     """
     words = [f"abnet reproduce {name}"]
@@ -96,8 +99,10 @@ def _typed(name: str, options: Mapping[str, object]) -> str:
         if value is None or value is False:
             continue
         words.append(f"--{option.replace('_', '-')}")
-        if value is not True:
-            words.append(",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value))
+        if isinstance(value, (list, tuple)):
+            words.append(",".join(map(str, value)))
+        elif value is not True:
+            words.append(str(value))
     return " ".join(words)
 
 
@@ -119,7 +124,9 @@ def _table_parts(results: Path) -> dict[str, str]:
 def reproduced_rows(results: Path) -> list[Table1Row]:
     """The rows of `table1.csv` in a folder; none if it is not there."""
     path = results / "table1.csv"
-    return read_table1(path.read_text(encoding="utf-8")) if path.exists() else []
+    if not path.exists():
+        return []
+    return read_table1(path.read_text(encoding="utf-8"))
 
 
 def _variant_parts(results: Path) -> dict[str, str]:
@@ -135,8 +142,8 @@ def _variant_parts(results: Path) -> dict[str, str]:
 
 def _figure_parts(page: Path, results: Path) -> dict[str, str]:
     folder = Path(os.path.relpath(results, page.parent)).as_posix()
-    return {
-        name: f"![{title}]({folder}/{name}.svg)"
-        for name, title in _FIGURES.items()
-        if (results / f"{name}.svg").exists()
-    }
+    parts = {}
+    for name, title in _FIGURES.items():
+        if (results / f"{name}.svg").exists():
+            parts[name] = f"![{title}]({folder}/{name}.svg)"
+    return parts

@@ -5,6 +5,7 @@ import math
 import os
 import sqlite3
 from collections.abc import Iterable
+from numbers import Integral
 from pathlib import Path
 from typing import Any, Self
 
@@ -99,8 +100,11 @@ class RunStore:
         """
         query = f"SELECT {', '.join(_COLUMNS)} FROM runs ORDER BY rowid"
         rows = [dict(zip(_COLUMNS, row, strict=True)) for row in self._connection.execute(query)]
-        stored = [(row["key"], _result(row)) for row in rows]
-        current = [r for run_key, r in stored if r.fingerprint is not None and key(r.setting, r.fingerprint) == run_key]
+        current = []
+        for row in rows:
+            result = _result(row)
+            if result.fingerprint is not None and key(result.setting, result.fingerprint) == row["key"]:
+                current.append(result)
         newest = {result.setting.dataset: result.fingerprint for result in current}
         return [result for result in current if result.fingerprint == newest[result.setting.dataset]]
 
@@ -125,27 +129,28 @@ class RunStore:
 
 
 def _row(result: Result) -> dict[str, Any]:
+    """The columns of a result."""
     if result.fingerprint is None:
         raise ValueError(f"{result.setting} has no fingerprint of its data")
-    return {
-        "key": key(result.setting, result.fingerprint),
-        "settings": json.dumps(definition(result.setting, result.fingerprint)),
-        **{name: _number(getattr(result, name)) for name in METRICS},
-        "curve": json.dumps({name: [_number(value) for value in values] for name, values in result.curve.items()}),
-    }
+    curve = {name: [_number(value) for value in values] for name, values in result.curve.items()}
+    row: dict[str, Any] = {name: _number(getattr(result, name)) for name in METRICS}
+    row["key"] = key(result.setting, result.fingerprint)
+    row["settings"] = json.dumps(definition(result.setting, result.fingerprint))
+    row["curve"] = json.dumps(curve)
+    return row
 
 
 def _result(row: dict[str, Any]) -> Result:
+    """The result in the columns of a row; NaN where SQLite has no value for what is never absent."""
     defined = json.loads(row["settings"])
     sizes = tuple(defined["setting"].pop("hidden_layer_sizes"))
-    metrics = {name: row[name] for name in METRICS}
-    for name in ("train_error", "test_error"):  # never absent: an empty cell is a run that diverged
-        metrics[name] = math.nan if metrics[name] is None else metrics[name]
-    curve = {
-        name: [math.nan if value is None else value for value in values]
-        for name, values in json.loads(row["curve"]).items()
-    }
     setting = Setting(hidden_layer_sizes=sizes, **defined["setting"])
+    metrics = {name: row[name] for name in METRICS}
+    for name in ("train_error", "test_error"):
+        metrics[name] = _nan_if_none(metrics[name])
+    curve = {}
+    for name, values in json.loads(row["curve"]).items():
+        curve[name] = [_nan_if_none(value) for value in values]
     return Result(setting, **metrics, curve=curve, fingerprint=defined["fingerprint"])
 
 
@@ -153,4 +158,12 @@ def _number(value: float | None) -> float | None:
     """Plain number for SQLite, which would store a NumPy integer as bytes; None for what is not finite."""
     if value is None or not math.isfinite(value):
         return None
-    return value.__index__() if hasattr(value, "__index__") else float(value)
+    if isinstance(value, Integral):
+        return int(value)
+    return float(value)
+
+
+def _nan_if_none(value: float | None) -> float:
+    if value is None:
+        return math.nan
+    return value

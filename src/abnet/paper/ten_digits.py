@@ -44,7 +44,7 @@ class DigitsRecipe:
     epochs : int
         Number of epochs on the log loss; half as many on the linear loss follow. Copies count as rows.
     batch_size, rate
-        As in `abnet.training.members.MixturePlan`.
+        As in `abnet.training.mixture_plan.MixturePlan`.
     prior_fraction : float
         Fraction of the training file to train on.
     n_candidates : int
@@ -94,7 +94,9 @@ def features_of(images: NDArray[np.float32], features: str) -> NDArray[np.float3
 
     if features not in ("raw", "maps"):
         raise ValueError(f"features must be 'raw' or 'maps'; got {features!r}.")
-    return images if features == "raw" else oriented_gradients(deskew(images))
+    if features == "raw":
+        return images
+    return oriented_gradients(deskew(images))
 
 
 def measure_digits(
@@ -128,34 +130,38 @@ def measure_digits(
     from abnet.networks.codebook import code_words
     from abnet.networks.posterior import Posterior
     from abnet.training.learned import BoundRows
-    from abnet.training.seeds import seeds
+    from abnet.training.seeds import generators_from
 
     begin = time.perf_counter()
-    split_rng, _, train_rng, draw_rng, path_rng, test_rng = seeds(random_state, 6)
+    split_rng, _, train_rng, draw_rng, path_rng, test_rng = generators_from(random_state, 6)
     first, bound = np.split(split_rng.permutation(n_learn), [round(recipe.prior_fraction * n_learn)])
     networks = _learned(recipe, images[first], digits[first], train_rng, report)
     posterior = Posterior.from_networks(networks, networks, Ancestral(recipe.paths))
     scorer = deploy(posterior.aggregation, networks, draw_rng, code_words(10, recipe.code_length))
-    X, seen = features_of(images[bound], recipe.features), features_of(images[n_learn:], recipe.features)
     terms = Terms(delta=recipe.delta, n_candidates=recipe.n_candidates)
     names = tuple("0123456789")
-    counted = observe_posterior(posterior, scorer, BoundRows(X, digits[bound]), names, terms, path_rng, report).evidence
-    if counted is None:
+    bound_rows = BoundRows(features_of(images[bound], recipe.features), digits[bound])
+    evidence = observe_posterior(posterior, scorer, bound_rows, names, terms, path_rng, report).evidence
+    if evidence is None:
         raise KeyboardInterrupt
-    certificate = certify(counted, terms)
-    vote, gibbs, risk = certificate.vote_error_bound, certificate.gibbs_risk_bound, certificate.empirical_gibbs_risk
-    if vote is None or gibbs is None or risk is None:
+    certificate = certify(evidence, terms)
+    vote_bound = certificate.vote_error_bound
+    gibbs_bound = certificate.gibbs_risk_bound
+    bound_risk = certificate.empirical_gibbs_risk
+    if vote_bound is None or gibbs_bound is None or bound_risk is None:
         raise ValueError("the bound rows give no certificate for the vote.")
-    risks = mean_risks(networks, seen, digits[n_learn:], 10, test_rng, None)[0]
+    test_features = features_of(images[n_learn:], recipe.features)
+    test_digits = digits[n_learn:]
+    risks = mean_risks(networks, test_features, test_digits, 10, test_rng, None)[0]
     return DigitsResult(
         recipe=recipe,
-        gibbs_certificate=gibbs,
-        vote_certificate=vote,
-        test_error=float(np.mean(scorer.votes(seen) != digits[n_learn:])),
+        gibbs_certificate=gibbs_bound,
+        vote_certificate=vote_bound,
+        test_error=float(np.mean(scorer.votes(test_features) != test_digits)),
         test_gibbs_risk=float(risks.mean()),
         bound_rows=len(bound),
-        bound_vote_errors=counted.errors,
-        bound_gibbs_risk=risk,
+        bound_vote_errors=evidence.errors,
+        bound_gibbs_risk=bound_risk,
         seconds=round(time.perf_counter() - begin, 1),
     )
 
@@ -167,7 +173,8 @@ def _learned(
     from abnet.networks.exact import lift
     from abnet.paper.images import shifted
     from abnet.training.compilation import compilation_cache
-    from abnet.training.members import MixturePlan, learn_members
+    from abnet.training.members import learn_members
+    from abnet.training.mixture_plan import MixturePlan
     from abnet.training.posterior_learner import PosteriorLearner
 
     moved = [images, *(shifted(images, rng) for _ in range(recipe.copies))]
@@ -219,4 +226,8 @@ def _from_line(line: Mapping[str, str]) -> DigitsResult:
 
 
 def _typed(kind: Any, text: str) -> Any:
-    return text if kind in (str, "str") else int(text) if kind in (int, "int") else float(text)
+    if kind in (str, "str"):
+        return text
+    if kind in (int, "int"):
+        return int(text)
+    return float(text)

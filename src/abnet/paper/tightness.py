@@ -63,14 +63,22 @@ PREPARATIONS: dict[str, str] = {
     "upright": "the fixed map `abnet.paper.images.deskew`",
     "gradients": "the fixed maps `deskew`, then `oriented_gradients`, of `abnet.paper.images`",
 }
-"""What the rows go through. Usual are "upright" for MNIST, "standardise" for the sets in `SCALED`, "none" otherwise."""
+"""How rows are transformed: by default "upright" for MNIST, "standardise" for the sets in `SCALED`, else "none"."""
 
 SCALED = ("adult", "breast_cancer", "wine", "diabetes", "iris")
 TEST_FRACTION = 0.25
 COLUMNS = (
-    "dataset", "kind", "mean_certificate", "test_error", "test_gibbs_risk",
-    "hidden_layer_sizes", "aggregation", "prior_fraction", "n_candidates", "splits",
-)  # fmt: skip
+    "dataset",
+    "kind",
+    "mean_certificate",
+    "test_error",
+    "test_gibbs_risk",
+    "hidden_layer_sizes",
+    "aggregation",
+    "prior_fraction",
+    "n_candidates",
+    "splits",
+)
 
 
 @dataclass(frozen=True)
@@ -99,11 +107,18 @@ def preparation_of(dataset: str, parameters: Mapping[str, Any]) -> str:
     >>> preparation_of("mnist17", {}), preparation_of("adult", {"preparation": "thermometer"})
     ('upright', 'thermometer')
     """
-    usual = "upright" if dataset.startswith("mnist") else "standardise" if dataset in SCALED else "none"
-    name = parameters.get("preparation", usual)
+    name = str(parameters.get("preparation", _usual_preparation(dataset)))
     if name not in PREPARATIONS:
         raise ValueError(f"{dataset}: unknown preparation {name!r}; there are {', '.join(PREPARATIONS)}.")
-    return str(name)
+    return name
+
+
+def _usual_preparation(dataset: str) -> str:
+    if dataset.startswith("mnist"):
+        return "upright"
+    if dataset in SCALED:
+        return "standardise"
+    return "none"
 
 
 @lru_cache(maxsize=1)
@@ -114,7 +129,9 @@ def load_rows(name: str, preparation: str, data_dir: str | None = None) -> tuple
     X, y = _raw_rows(name, data_dir)
     if preparation in ("upright", "gradients"):
         X = deskew(X)
-    return (oriented_gradients(X) if preparation == "gradients" else X), y
+    if preparation == "gradients":
+        X = oriented_gradients(X)
+    return X, y
 
 
 def _raw_rows(name: str, data_dir: str | None) -> tuple[Any, Any]:
@@ -132,8 +149,8 @@ def _raw_rows(name: str, data_dir: str | None) -> tuple[Any, Any]:
     if name == "diabetes":
         X, y = datasets.load_diabetes(return_X_y=True)
         return X, y > 140
-    found = load(name, data_dir=data_dir)
-    return found.X, found.y
+    dataset = load(name, data_dir=data_dir)
+    return dataset.X, dataset.y
 
 
 def preprocessor_of(preparation: str) -> Any:
@@ -142,8 +159,11 @@ def preprocessor_of(preparation: str) -> Any:
 
     from abnet.tables.preparation.transformers import ThermometerCodes
 
-    makers = {"standardise": StandardScaler, "thermometer": ThermometerCodes}
-    return makers[preparation]() if preparation in makers else None
+    if preparation == "standardise":
+        return StandardScaler()
+    if preparation == "thermometer":
+        return ThermometerCodes()
+    return None
 
 
 def measure(dataset: str, split: int, parameters: Mapping[str, Any], *, data_dir: str | None = None) -> Measurement:
@@ -154,7 +174,8 @@ def measure(dataset: str, split: int, parameters: Mapping[str, Any], *, data_dir
     X, y = load_rows(dataset, preparation, data_dir)
     order = np.random.default_rng([split, 11]).permutation(len(y))
     n_test = round(TEST_FRACTION * len(y))
-    test, train = order[:n_test], order[n_test:]
+    test = order[:n_test]
+    train = order[n_test:]
     options = {name: value for name, value in parameters.items() if name != "preparation"}
     options["preprocessor"] = preprocessor_of(preparation)
     begin = time.perf_counter()
@@ -185,38 +206,43 @@ def measure_all(
     datasets: Iterable[str], splits: int, *, log: Path | None = None, data_dir: str | None = None
 ) -> list[Measurement]:
     """Measure all splits of the data sets with their recipes; finished splits are read from the log file, if given."""
-    done = json.loads(log.read_text(encoding="utf-8")) if log is not None and log.exists() else {}
-    found = []
+    finished: dict[str, dict[str, Any]] = {}
+    if log is not None and log.exists():
+        finished = json.loads(log.read_text(encoding="utf-8"))
+    measurements = []
     for dataset in datasets:
         for split in range(splits):
             key = json.dumps({"dataset": dataset, "split": split, **RECIPES[dataset]}, sort_keys=True)
-            if key not in done:
-                done[key] = asdict(measure(dataset, split, RECIPES[dataset], data_dir=data_dir))
+            if key not in finished:
+                finished[key] = asdict(measure(dataset, split, RECIPES[dataset], data_dir=data_dir))
                 if log is not None:
-                    write_file(log, json.dumps(done, indent=1))
-            found.append(Measurement(**done[key]))
-    return found
+                    write_file(log, json.dumps(finished, indent=1))
+            measurements.append(Measurement(**finished[key]))
+    return measurements
 
 
 def summarise(measurements: Iterable[Measurement]) -> list[dict[str, Any]]:
     """Means over the splits, a row for the Gibbs risk and one for the vote of each data set."""
     by_dataset: dict[str, list[Measurement]] = {}
-    for one in measurements:
-        by_dataset.setdefault(one.dataset, []).append(one)
+    for measurement in measurements:
+        by_dataset.setdefault(measurement.dataset, []).append(measurement)
     rows = []
-    for dataset, found in by_dataset.items():
+    for dataset, splits in by_dataset.items():
+        first = splits[0]
         shared = {
             "dataset": dataset,
-            "test_error": round(mean(m.test_error for m in found), 5),
-            "test_gibbs_risk": round(mean(m.test_gibbs_risk for m in found), 5),
-            "hidden_layer_sizes": found[0].hidden_layer_sizes,
-            "aggregation": found[0].aggregation,
-            "prior_fraction": found[0].prior_fraction,
-            "n_candidates": found[0].n_candidates,
-            "splits": len(found),
+            "test_error": round(mean(split.test_error for split in splits), 5),
+            "test_gibbs_risk": round(mean(split.test_gibbs_risk for split in splits), 5),
+            "hidden_layer_sizes": first.hidden_layer_sizes,
+            "aggregation": first.aggregation,
+            "prior_fraction": first.prior_fraction,
+            "n_candidates": first.n_candidates,
+            "splits": len(splits),
         }
-        rows.append(shared | {"kind": "gibbs", "mean_certificate": _round_up(mean(m.gibbs_certificate for m in found))})
-        rows.append(shared | {"kind": "vote", "mean_certificate": _round_up(mean(m.vote_certificate for m in found))})
+        gibbs_certificate = mean(split.gibbs_certificate for split in splits)
+        vote_certificate = mean(split.vote_certificate for split in splits)
+        rows.append(shared | {"kind": "gibbs", "mean_certificate": _round_up(gibbs_certificate)})
+        rows.append(shared | {"kind": "vote", "mean_certificate": _round_up(vote_certificate)})
     return rows
 
 

@@ -29,7 +29,7 @@ def table(
     left: int = 1,
     marked: Collection[int] = (),
 ) -> Markup:
-    """A table of texts; the first `left` columns are flush left, marked rows stand out.
+    """A table of texts. The first `left` columns are flush left, and marked rows are highlighted.
 
     Examples
     --------
@@ -40,33 +40,38 @@ def table(
 
 
 def with_code(text: str) -> Markup:
-    """A sentence whose names of code stand between backticks.
+    """A sentence with names of code between backticks, as markup.
 
     Examples
     --------
     >>> with_code("No certificate for `predict` < 3.")
     Markup('No certificate for <code>predict</code> &lt; 3.')
     """
-    parts = [
-        Markup("<code>{}</code>").format(part) if place % 2 else escape(part)
-        for place, part in enumerate(text.split("`"))
-    ]
+    parts = []
+    for place, part in enumerate(text.split("`")):
+        inside_backticks = place % 2 == 1
+        if inside_backticks:
+            parts.append(Markup("<code>{}</code>").format(part))
+        else:
+            parts.append(escape(part))
     return Markup("").join(parts)
 
 
 def short(text: str, most: int = 24) -> str:
-    """A text cut at so many letters.
+    """A text of at most `most` characters, cut if it is longer.
 
     Examples
     --------
     >>> short("abcdef", 4)
     'abc…'
     """
-    return text if len(text) <= most else text[: most - 1] + "…"
+    if len(text) <= most:
+        return text
+    return text[: most - 1] + "…"
 
 
 def typeset(number: str) -> str:
-    """A number with a minus sign, where it has a hyphen.
+    """A number, or a word of signs, with minus signs instead of hyphens.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What labelled rows say about a model: estimates for a report, never promises."""
+"""Measures of a model on labelled rows: estimates for a report, never certified."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -27,31 +27,33 @@ __all__ = [
 ]
 
 BINS = 10
-"""Bins of a reliability diagram, equally wide."""
+"""Number of bins of a reliability diagram, all of the same width."""
 POINTS = 40
-"""Points of a risk-coverage curve, at the most."""
+"""Maximum number of points of a risk-coverage curve."""
 LOCATED = 5_000
-"""Rows that a page is made with: regions and errors are counted on them."""
+"""Maximum number of rows that a page explains the model on: regions and errors are counted on them."""
+
+NO_LABELLED_ROW = "there is no row with a label: a report needs some, or no table at all."
 
 
 @dataclass(frozen=True)
 class CalibrationBin:
-    """Rows whose probability lies in one bin.
+    """Rows whose predicted probability lies in one bin.
 
     Attributes
     ----------
     n_rows : int
-    said : float
-        Mean probability that the model gave.
-    found : float
-        Share of the rows for which it came true.
+    predicted : float
+        Mean predicted probability.
+    observed : float
+        Share of the rows for which the prediction came true.
     low, high : float
         Limits of that share, with 95% confidence for this bin alone.
     """
 
     n_rows: int
-    said: float
-    found: float
+    predicted: float
+    observed: float
     low: float
     high: float
 
@@ -63,26 +65,26 @@ class RowMeasures:
     Attributes
     ----------
     n_rows, n_answered, errors : int
-        Rows with a label, those that the model's decision answers, and those that it answers wrongly; a label that the
-        model does not know is an error.
+        Number of rows with a label, of rows that the model's decision answers, and of rows that it answers wrongly. A
+        label that the model does not know is an error.
     low, high : float
         Limits of the error among answered rows, with 95% confidence if the rows are new.
     confusion : int array (K or K + 1, K or K + 1)
-        Rows of each true class, by answer; a last row for labels that the model does not know, a last column for rows
-        without an answer.
+        Number of rows of each true class, by answer. There may be a last row for labels that the model does not know,
+        and a last column for rows without an answer.
     log_loss, calibration_error : float or None
-        Of the probabilities, where there are any (`abnet.certificates.measures`); the first over rows with a known
-        label.
+        Measures of the probabilities (`abnet.certificates.measures`); None for a model without probabilities. The log
+        loss is over rows with a known label.
     bins : tuple of CalibrationBin
-        Of the second class's probability, or with several classes of the answer's.
+        Calibration of the second class's probability, or with several classes of the answer's.
     coverage, risk : tuples of float
-        Share of rows answered, surest first, and the error among them.
+        Share of rows answered, most certain first, and the error among them.
     n_fitted : int or None
-        Rows that the model seems to have been fitted on; None where the file does not tell.
+        Number of rows that the model seems to have been trained on; None if the file does not say.
     were_fitted : bool
-        Whether these are more than chance explains.
+        Whether there are more of them than chance explains.
     n_unlabelled : int
-        Rows without a label, left out.
+        Number of rows without a label, which were left out.
     """
 
     n_rows: int
@@ -107,22 +109,22 @@ class RowMeasures:
 
     @property
     def base_rate(self) -> float:
-        """Error of always giving the commonest label of these rows."""
+        """Majority-class error: that of always answering the most common label of these rows."""
         return 1.0 - float(self.confusion.sum(axis=1).max()) / self.n_rows
 
 
 @dataclass(frozen=True, eq=False)
 class GivenRows:
-    """Labelled rows of the caller: what they say, and some of them to explain the model on.
+    """Labelled rows of the caller: measures of all rows, and some rows to explain the model on.
 
     Attributes
     ----------
     measures : RowMeasures
-        Of all of them.
+        Measures of all rows.
     prepared : array (n, inputs)
-        Some, as the network reads them.
+        Some rows as the network reads them.
     codes : int array (n,)
-        Their classes, -1 for a label that the model does not know.
+        Classes of these rows, -1 for a label that the model does not know.
     """
 
     measures: RowMeasures
@@ -131,13 +133,13 @@ class GivenRows:
 
 
 def measure_rows(model: Model, prepared: NDArray[Any], codes: NDArray[np.intp]) -> GivenRows:
-    """Answers to prepared rows, measured.
+    """Measure a model's answers to prepared rows.
 
     Parameters
     ----------
     model : Model
     prepared : array (n, inputs)
-        As the network reads them.
+        Rows as the network reads them.
     codes : int array (n,)
         True classes, 0 to K - 1; -1 for a label that the model does not know.
 
@@ -145,15 +147,17 @@ def measure_rows(model: Model, prepared: NDArray[Any], codes: NDArray[np.intp]) 
     --------
     >>> from abnet.model.predictors.compact import Compact
     >>> model = Model(Compact(np.array([[[4.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
-    >>> found = measure_rows(model, np.array([[-1.0], [1.0], [2.0], [-3.0]]), np.array([0, 1, 1, 1])).measures
-    >>> found.errors, found.confusion.tolist(), found.risk[-1]
+    >>> measures = measure_rows(model, np.array([[-1.0], [1.0], [2.0], [-3.0]]), np.array([0, 1, 1, 1])).measures
+    >>> measures.errors, measures.confusion.tolist(), measures.risk[-1]
     (1, [[1, 0], [1, 2]], 0.25)
     """
-    scores = model.predictor.scores(prepared) if len(codes) else np.empty(0)
-    seen = filter_of(model)
-    if seen is not None:
-        seen.add(prepared, label_marks(codes, model.n_classes))
-    return GivenRows(measure_scores(model, scores, codes, seen=seen), prepared, codes)
+    if not len(codes):
+        raise ValueError(NO_LABELLED_ROW)
+    fitted_rows = filter_of(model)
+    if fitted_rows is not None:
+        fitted_rows.add(prepared, label_marks(codes, model.n_classes))
+    measures = measure_scores(model, model.predictor.scores(prepared), codes, seen=fitted_rows)
+    return GivenRows(measures=measures, prepared=prepared, codes=codes)
 
 
 def measure_scores(
@@ -164,34 +168,84 @@ def measure_scores(
     seen: FittedRows | None,
     n_unlabelled: int = 0,
 ) -> RowMeasures:
-    """`measure_rows` of rows whose scores are known, and that were looked for among those of the fit."""
-    n, K = len(codes), model.n_classes
-    if not n:
-        raise ValueError("there is no row with a label: a report needs some, or no table at all.")
-    answers, best, known = model.decision(scores), winners(scores), codes >= 0
-    answered, wrong = answers < K, best != codes
-    errors, n_answered = int((answered & (answers != codes)).sum()), int(answered.sum())
-    confusion = np.zeros((K + int(not known.all()), K + int(model.decision.kind == "abstain")), np.int64)
-    np.add.at(confusion, (np.where(known, codes, K), answers), 1)
-    surprise, gap = None, None
-    bins: tuple[CalibrationBin, ...] = ()
-    if model.predictor.shares and known.any():
-        probabilities = model.probabilities_from_scores(scores)
-        surprise = log_loss(probabilities[known], np.arange(K), codes[known])
-        gap = calibration_error(probabilities, ~wrong)
-        said = probabilities[:, 1] if K == 2 else probabilities.max(axis=1)
-        bins = calibration_bins(said, codes == 1 if K == 2 else ~wrong)
-    low, high = interval(errors, n_answered) if n_answered else (0.0, 1.0)
+    """`measure_rows` for rows whose scores are known and that were looked up among the training rows (`seen`)."""
+    if not len(codes):
+        raise ValueError(NO_LABELLED_ROW)
+    wrong = winners(scores) != codes
+    answers = model.decision(scores)
+    answered = answers < model.n_classes  # the code of no answer is the number of classes
+    errors = int((answered & (answers != codes)).sum())
+    n_answered = int(answered.sum())
+    low, high = 0.0, 1.0
+    if n_answered:
+        low, high = interval(errors, n_answered)
+    probabilities = _measure_probabilities(model, scores, codes)
     coverage, risk = risk_by_coverage(sureness(scores), wrong)
+    n_fitted = None
+    were_fitted = False
+    if seen is not None:
+        n_fitted = seen.found
+        were_fitted = seen.reused
     return RowMeasures(
-        n, n_answered, errors, low, high, confusion, surprise, gap, bins, coverage, risk,
-        n_fitted=None if seen is None else seen.found, were_fitted=seen is not None and seen.reused,
+        n_rows=len(codes),
+        n_answered=n_answered,
+        errors=errors,
+        low=low,
+        high=high,
+        confusion=_confusion(model, answers, codes),
+        log_loss=probabilities.log_loss,
+        calibration_error=probabilities.calibration_error,
+        bins=probabilities.bins,
+        coverage=coverage,
+        risk=risk,
+        n_fitted=n_fitted,
+        were_fitted=were_fitted,
         n_unlabelled=n_unlabelled,
-    )  # fmt: skip
+    )
+
+
+def _confusion(model: Model, answers: NDArray[np.intp], codes: NDArray[np.intp]) -> NDArray[np.int64]:
+    """Number of rows of each true class, by answer."""
+    n_true = model.n_classes
+    n_answers = model.n_classes
+    known = codes >= 0
+    if not known.all():
+        n_true += 1
+    if model.decision.kind == "abstain":
+        n_answers += 1
+    confusion = np.zeros((n_true, n_answers), np.int64)
+    np.add.at(confusion, (np.where(known, codes, model.n_classes), answers), 1)
+    return confusion
+
+
+@dataclass(frozen=True)
+class _ProbabilityMeasures:
+    """Measures of the probabilities; fields as in `RowMeasures`."""
+
+    log_loss: float | None = None
+    calibration_error: float | None = None
+    bins: tuple[CalibrationBin, ...] = ()
+
+
+def _measure_probabilities(model: Model, scores: NDArray[np.float64], codes: NDArray[np.intp]) -> _ProbabilityMeasures:
+    known = codes >= 0
+    if not model.predictor.shares or not known.any():
+        return _ProbabilityMeasures()
+    probabilities = model.probabilities_from_scores(scores)
+    right = winners(scores) == codes
+    if model.n_classes == 2:
+        bins = calibration_bins(probabilities[:, 1], codes == 1)
+    else:
+        bins = calibration_bins(probabilities.max(axis=1), right)
+    return _ProbabilityMeasures(
+        log_loss=log_loss(probabilities[known], np.arange(model.n_classes), codes[known]),
+        calibration_error=calibration_error(probabilities, right),
+        bins=bins,
+    )
 
 
 def interval(count: int, n: int, delta: float = 0.05) -> tuple[float, float]:
-    """Limits of a rate between which it lies with confidence 1 - δ, for n independent rows (Clopper and Pearson).
+    """Clopper-Pearson limits of a rate with confidence 1 - δ, from a count among n independent rows.
 
     Examples
     --------
@@ -201,29 +255,31 @@ def interval(count: int, n: int, delta: float = 0.05) -> tuple[float, float]:
     return clopper_pearson_lower(count, n, delta / 2), clopper_pearson_bound(count, n, delta / 2)
 
 
-def calibration_bins(said: NDArray[np.float64], true: NDArray[np.bool_]) -> tuple[CalibrationBin, ...]:
-    """Rows by the probability that was given to what is true or not, in ten bins; empty ones are left out.
+def calibration_bins(predicted: NDArray[np.float64], true: NDArray[np.bool_]) -> tuple[CalibrationBin, ...]:
+    """Rows in ten bins by their predicted probability, with how often it came true; empty bins are left out.
 
     Examples
     --------
-    >>> [(b.n_rows, b.found) for b in calibration_bins(np.array([0.05, 0.92, 0.95]), np.array([False, True, False]))]
+    >>> bins = calibration_bins(np.array([0.05, 0.92, 0.95]), np.array([False, True, False]))
+    >>> [(part.n_rows, part.observed) for part in bins]
     [(1, 0.0), (2, 0.5)]
     """
-    places = np.clip((said * BINS).astype(np.intp), 0, BINS - 1)
-    found = []
-    for place in range(BINS):
-        inside = places == place
+    bin_of = np.clip((predicted * BINS).astype(np.intp), 0, BINS - 1)
+    bins = []
+    for number in np.unique(bin_of):
+        inside = bin_of == number
         n = int(inside.sum())
-        if n:
-            count = int(true[inside].sum())
-            found.append(CalibrationBin(n, float(said[inside].mean()), count / n, *interval(count, n)))
-    return tuple(found)
+        count = int(true[inside].sum())
+        low, high = interval(count, n)
+        mean = float(predicted[inside].mean())
+        bins.append(CalibrationBin(n_rows=n, predicted=mean, observed=count / n, low=low, high=high))
+    return tuple(bins)
 
 
 def risk_by_coverage(
     sure: NDArray[np.float64], wrong: NDArray[np.bool_]
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Shares of the rows, those of which the model is surest first, and the error among them; ties stay together.
+    """Shares of the rows, most certain first, and the error among them; rows with the same score stay together.
 
     Examples
     --------

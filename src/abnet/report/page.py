@@ -1,4 +1,4 @@
-"""One self-contained page about a model: no request, no need for script, and nothing of the user's but as text."""
+"""One self-contained page about a model: it makes no request, needs no script, and escapes all user input."""
 
 import base64
 import hashlib
@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -52,36 +52,36 @@ def write_report(
     form: bool = True,
     progress: Callable[[float], None] | None = None,
 ) -> Path:
-    """Write one HTML page about a model: its certificate, what moves it, how it learned, how to make it again.
+    """Write one HTML page about a model: its certificate, importance of columns, training, and how to reproduce it.
 
-    The page makes no request, is readable without JavaScript, and prints. With it, a form takes a row and computes
-    label, probabilities and explanation in the page.
+    The page makes no request, is readable without JavaScript, and prints. With JavaScript, a form takes a row and
+    computes label, probabilities and explanation in the page.
 
     Parameters
     ----------
     model : Model or fitted classifier
         ``abnet.load(path)``, or what `fit` returned.
     path : path
-        The page; a file of that name is replaced in one step.
+        The page; an existing file is replaced in one step.
     X, y : table or array, and labels, optional
-        Rows that the model was not fitted on: with them the page has estimates of calibration, confusion and risk at
-        every coverage. A label that the model does not know is an error.
+        Rows that the model was not trained on. With them, the page has estimates of calibration, confusion and risk at
+        every coverage. A label that the model does not know counts as an error.
     title, owner, purpose, date, data : str, optional
         Heading of the page; who is accountable for the model; what it is for; a date; a description of the data.
-        They stand at the head of the page as they are given.
+        They are shown unchanged at the head of the page.
     rivals : sequence of dict
         Other models, as ``abnet compare --json`` lists them under ``contenders``: ``name``, ``bound``, ``test_error``.
-        By default those that `abnet fit` met.
+        By default those that `abnet fit` compared with.
     form : bool
-        Whether the page has the form. It then holds the model, and the rows of the training table that the model keeps
-        for explanations.
+        Whether the page has the form. It then holds the model, and the training rows that the model keeps for
+        explanations.
     progress : callable, optional
-        Takes the share that is done, between 0 and 1.
+        Called with the share that is done, between 0 and 1.
 
     Returns
     -------
     pathlib.Path
-        Where the page is.
+        Path of the page.
 
     Examples
     --------
@@ -127,40 +127,65 @@ def report_page(
     progress: Callable[[float], None] | None = None,
 ) -> str:
     """The HTML of a report; parameters as for `write_report`, with rows that are prepared and measured."""
-    stated, measures = about or About(), None if given is None else given.measures
+    if about is None:
+        about = About()
+    measures = None
+    if given is not None:
+        measures = given.measures
     tell("What moves the answers")
     plan = page_plan(model, given)
-    moves = moves_of(model, plan, given, progress)
+    explanation = moves_of(model, plan, given, progress)
     tell("Drawing the page")
-    peers = tuple(rivals) or peers_of([msgspec.structs.asdict(rival) for rival in model.card.rivals])
-    body, data, script = _form(model, plan) if form else (Markup(), Markup(), "")
+    peers = tuple(rivals)
+    if not peers:
+        peers = peers_of([msgspec.structs.asdict(rival) for rival in model.card.rivals])
+    trial = _Form(Markup(), Markup(), "")
+    if form:
+        trial = _form(model, plan)
     sections = [
-        ("summary", "Summary", summary_section(model, peers, measures, moves)),
+        ("summary", "Summary", summary_section(model, peers, measures, explanation)),
         ("promise", "What is certified", promise_section(model)),
         ("estimates", "What was measured", estimates_section(model, measures)),
-        ("moves", "What moves its answers", moves_section(model, moves, given=given is not None)),
-        ("try", "Try a row", body),
+        ("moves", "What moves its answers", moves_section(model, explanation, given=given is not None)),
+        ("try", "Try a row", trial.body),
         ("learning", "How it was trained", learning_section(model.card.curves)),
         ("columns", "What it reads", columns_section(model)),
         ("repeat", "How to reproduce it", repeat_section(model)),
     ]
     if progress is not None:
         progress(1.0)
-    style, target = _asset("page.css"), model.card.target
-    heading = stated.title or (f"A classifier of “{target}”" if target is not None else "A classifier")
+    style = _asset("page.css")
     page = rendered(
-        "page.html", heading=short(heading, 200), lead=_lead(model), about=about_rows(stated, model),
-        version=__version__, sections=[{"ident": i, "title": name, "body": text} for i, name, text in sections if text],
-        style=Markup(style), style_hash=_hashed(style), script=Markup(script), script_hash=_hashed(script), data=data,
-    )  # fmt: skip
+        "page.html",
+        heading=short(_heading(model, about), 200),
+        lead=_lead(model),
+        about=about_rows(about, model),
+        version=__version__,
+        sections=[{"ident": ident, "title": title, "body": body} for ident, title, body in sections if body],
+        style=Markup(style),
+        style_hash=_hashed(style),
+        script=Markup(trial.script),
+        script_hash=_hashed(trial.script),
+        data=trial.data,
+    )
     return str(page)
 
 
+def _heading(model: Model, about: About) -> str:
+    if about.title:
+        return about.title
+    if model.card.target is not None:
+        return f"A classifier of “{model.card.target}”"
+    return "A classifier"
+
+
 def _lead(model: Model) -> str:
+    """The first sentence of the page, with the first classes in natural order."""
     names = [model.labels.names[place] for place in natural_order(model.labels.names)]
     listed = ", ".join(f"“{short(name, 60)}”" for name in names[:6])
-    more = f" and {len(names) - 6} more" if len(names) > 6 else ""
-    return f"It predicts one of {len(names)} classes: {listed}{more}."
+    if len(names) > 6:
+        listed += f" and {len(names) - 6} more"
+    return f"It predicts one of {len(names)} classes: {listed}."
 
 
 def _hashed(text: str) -> str:
@@ -169,26 +194,42 @@ def _hashed(text: str) -> str:
 
 @cache
 def _asset(name: str) -> str:
-    """A file of this package, without its comments: a page need not carry them."""
-    return _bare(files("abnet.report").joinpath(name).read_text(encoding="utf-8"))
+    """A file of this package, without its comments: they would only make the page larger."""
+    return _without_comments(files("abnet.report").joinpath(name).read_text(encoding="utf-8"))
 
 
-def _bare(text: str) -> str:
+def _without_comments(text: str) -> str:
     return re.sub(r"^\s*/\*.*?\*/\n?", "", text, flags=re.DOTALL | re.MULTILINE)
 
 
-def _form(model: Model, plan: ExplanationPlan | None) -> tuple[Markup, Markup, str]:
+class _Form(NamedTuple):
     """The form, the data that its script reads, and the script."""
+
+    body: Markup
+    data: Markup
+    script: str
+
+
+def _form(model: Model, plan: ExplanationPlan | None) -> _Form:
+    """The form of a model; for a model that the page cannot compute, the reason."""
     try:
         record = js_record(model)
     except ValueError as error:
-        return rendered("form.html", refused=str(error)), Markup(), ""
-    typical = None if plan is None else medoid(plan.background)
+        return _Form(rendered("form.html", refused=str(error)), Markup(), "")
+    typical = None
+    start = ""
+    if plan is not None:
+        typical = medoid(plan.background)
+        start = "It begins with a typical row."
+    plan_record = None
+    if plan is not None and plan.columns.original:
+        plan_record = plan.to_dict()
     page = {
-        "model": record, "plan": None if plan is None or not plan.columns.original else plan.to_dict(),
-        "fields": form_fields(model, typical), "order": natural_order(model.labels.names),
-    }  # fmt: skip
-    start = "" if typical is None else "It begins with a typical row."
+        "model": record,
+        "plan": plan_record,
+        "fields": form_fields(model, typical),
+        "order": natural_order(model.labels.names),
+    }
     data = Markup('<script type="application/json" id="abnet-data">{}</script>').format(Markup(script_json(page)))
-    parts = [_bare(js_library()), _bare(js_library("explain")), _asset("form.js")]
-    return rendered("form.html", refused="", start=start), data, "\n".join(parts)
+    scripts = [_without_comments(js_library()), _without_comments(js_library("explain")), _asset("form.js")]
+    return _Form(rendered("form.html", refused="", start=start), data, "\n".join(scripts))

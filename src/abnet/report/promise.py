@@ -1,4 +1,4 @@
-"""What is promised, class by class, and what other models are known to reach."""
+"""What is certified, overall and by class, and what other models reach."""
 
 import math
 from collections.abc import Mapping
@@ -25,11 +25,11 @@ class Peer:
     ----------
     name : str
     bound : float or None
-        Certified limit of its error.
+        Upper bound on its error rate.
     seen : float or None
-        Its error on the rows that the bound counts.
+        Its error rate on the rows that the bound counts.
     tested : float or None
-        Its error on other rows, set aside for a test.
+        Its error rate on separate test rows.
     """
 
     name: str
@@ -39,32 +39,47 @@ class Peer:
 
 
 def peers_of(records: Any) -> tuple[Peer, ...]:
-    """Other models from plain records, such as the ``contenders`` of ``abnet compare --json``; what is none is skipped.
+    """Other models from plain records, such as the ``contenders`` of ``abnet compare --json``, skipping other values.
 
     Examples
     --------
     >>> peers_of([{"name": "forest", "bound": 0.1, "test_error": 0.05}, {"name": "abnet fit", "is_fit": True}, 3])
     (Peer(name='forest', bound=0.1, seen=None, tested=0.05),)
     """
-    found = []
-    for record in records if isinstance(records, list | tuple) else []:
+    if not isinstance(records, list | tuple):
+        return ()
+    peers = []
+    for record in records:
         if not isinstance(record, Mapping) or not isinstance(record.get("name"), str) or record.get("is_fit"):
             continue
-        errors, n = record.get("errors"), record.get("n_examples")
-        seen = _rate(errors / n) if isinstance(errors, int) and isinstance(n, int) and n > 0 else None
-        bound, tested = _rate(record.get("bound")), _rate(record.get("test_error"))
-        if bound is not None or seen is not None or tested is not None:
-            found.append(Peer(record["name"], bound, seen, tested))
-    return tuple(found)
+        peer = Peer(
+            name=record["name"],
+            bound=_rate(record.get("bound")),
+            seen=_error_rate(record.get("errors"), record.get("n_examples")),
+            tested=_rate(record.get("test_error")),
+        )
+        if peer.bound is not None or peer.seen is not None or peer.tested is not None:
+            peers.append(peer)
+    return tuple(peers)
+
+
+def _error_rate(errors: Any, n: Any) -> float | None:
+    if isinstance(errors, int) and isinstance(n, int) and n > 0:
+        return _rate(errors / n)
+    return None
 
 
 def _rate(value: Any) -> float | None:
-    number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    return float(value) if number and 0 <= value <= 1 else None
+    """A number between 0 and 1; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    if not 0 <= value <= 1:
+        return None
+    return float(value)
 
 
 def better_peers(c: Certificate | None, peers: tuple[Peer, ...]) -> list[Peer]:
-    """Models whose certified error is lower than this model's, the lowest first.
+    """Models with a lower bound than this model, the lowest first.
 
     Examples
     --------
@@ -74,19 +89,17 @@ def better_peers(c: Certificate | None, peers: tuple[Peer, ...]) -> list[Peer]:
     >>> [peer.name for peer in better_peers(made, (Peer("linear", 0.1, 0.05), Peer("tree", 0.3, 0.2)))]
     ['linear']
     """
-    bound = None if c is None else c.vote_error_bound
-    if bound is None:
+    if c is None or c.vote_error_bound is None:
         return []
-    found = [peer for peer in peers if peer.bound is not None and peer.bound < bound]
-    return sorted(found, key=lambda peer: peer.bound or 0.0)
+    better = [peer for peer in peers if peer.bound is not None and peer.bound < c.vote_error_bound]
+    return sorted(better, key=lambda peer: peer.bound or 0.0)
 
 
 def weak_classes(c: Certificate | None) -> list[ClassBounds]:
-    """Classes whose bound is much worse than the one for all: at least twice as large, and 5 points above it."""
-    bound = None if c is None else c.vote_error_bound
-    if c is None or bound is None:
+    """Classes whose bound is much higher than the overall one: at least twice as large, and at least 5 points above."""
+    if c is None or c.vote_error_bound is None:
         return []
-    limit = max(2 * bound, bound + 0.05)
+    limit = max(2 * c.vote_error_bound, c.vote_error_bound + 0.05)
     return [part for part in c.per_class if part.vote_error_bound is not None and part.vote_error_bound >= limit]
 
 
@@ -98,19 +111,29 @@ def promise_section(model: Model) -> Markup:
             "No theorem covers the way this model was trained, so nothing is promised about its error on new data."
         )
         return rendered("promise.html", sentences=[sentence], classes="", marked=False)
-    shown, marked = _by_class(c)
     sentences = [with_code(text) for text in said(c, details=c.vote_error_bound is None)]
-    return rendered("promise.html", sentences=sentences, classes=shown, marked=bool(marked))
+    classes, marked = _by_class(c)
+    return rendered("promise.html", sentences=sentences, classes=classes, marked=bool(marked))
 
 
 def _by_class(c: Certificate) -> tuple[Markup, list[int]]:
-    """The certificate by class, in natural order, and the lines of the weak ones."""
+    """The certificate by class, in natural order, and the numbers of the lines with weak classes."""
     header, overall, *lines = certificate_table(c)
-    weak = {part.label for part in weak_classes(c)}
-    order = natural_order([part.label for part in c.per_class]) if lines else []
-    some = len(weak) < len(c.per_class)  # where all are, none stands out
-    marked = [1 + line for line, place in enumerate(order) if some and c.per_class[place].label in weak]
     rows = [overall, *lines]
+    marked = []
+    if lines:
+        marked = _weak_lines(c)
     for line in marked:
-        rows[line] = [rows[line][0], f"{rows[line][1]} (much higher)", *rows[line][2:]]
+        name, bound, *others = rows[line]
+        rows[line] = [name, f"{bound} (much higher)", *others]
     return table(header, rows, caption="The certificate by class", marked=marked), marked
+
+
+def _weak_lines(c: Certificate) -> list[int]:
+    """Numbers of the lines with weak classes; none if all classes are weak, because none would stand out."""
+    weak = {part.label for part in weak_classes(c)}
+    if len(weak) == len(c.per_class):
+        return []
+    labels = [part.label for part in c.per_class]
+    lines = enumerate(natural_order(labels), start=1)  # line 0 is the overall bound
+    return [line for line, place in lines if labels[place] in weak]

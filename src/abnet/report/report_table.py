@@ -25,9 +25,16 @@ from abnet.tables.target import true_labels
 from abnet.tables.unseen import Unseen, merge
 from abnet.utils.atomic import atomic_path
 from abnet.utils.coded_rows import dense
-from abnet.utils.progress import tell
+from abnet.utils.progress import ProgressCallback, part_of_progress, tell
 
 __all__ = ["ReportedTable", "report_table"]
+
+READ = 0.2
+"""Share of the work that is done when the table is read; explaining the model and drawing take the rest."""
+UNKNOWN_LABEL = -1
+"""Code of a label that the model does not know."""
+NO_LABEL = -2
+"""Code of a row without a label."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +48,11 @@ class ReportedTable:
     size : int
         Its bytes.
     replaced : bool
-        Whether it replaced an older one.
+        Whether an older file was replaced.
     n_rows : int
-        Labelled rows that the estimates rest on; 0 without a table.
+        Number of labelled rows that the estimates rest on; 0 without a table.
     error : float or None
-        Error rate on them.
+        Error rate on these rows.
     notes : tuple of str
     """
 
@@ -57,11 +64,14 @@ class ReportedTable:
     notes: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Plain values, ready for JSON."""
         return {
-            "output": self.output, "bytes": self.size, "replaced": self.replaced, "n_rows": self.n_rows,
+            "output": self.output,
+            "bytes": self.size,
+            "replaced": self.replaced,
+            "n_rows": self.n_rows,
             "error": self.error,
-        }  # fmt: skip
+        }
 
 
 def report_table(
@@ -85,36 +95,54 @@ def report_table(
     ----------
     model : path, Model or fitted classifier
     output : path
-        The page; a file of that name is replaced in one step.
+        The page; an existing file is replaced in one step.
     table : path, frame, or iterable of frames, optional
-        Labelled rows that the model was not trained on. They stream through, however long the table is.
+        Labelled rows that the model was not trained on. They are streamed, so the table may be larger than memory.
     truth : str, optional
         Column with the labels; by default the one that the model predicts.
     compared : path, optional
-        Other models to show: what ``abnet compare --json`` printed.
+        Other models to show: a file with the output of ``abnet compare --json``.
     title, owner, purpose, date, data : str, optional
         Heading of the page; who is accountable for the model; what it is for; a date; a description of the data.
     form : bool
         Whether the page has a form to try rows. It then holds the model and the training rows that the model keeps.
     progress : callable, optional
-        Takes the share that is done, between 0 and 1.
+        Called with the share that is done, between 0 and 1.
     """
-    loaded, peers = as_model(model), () if compared is None else _peers(Path(compared))
-    given, notes = (None, []) if table is None else _gathered(loaded, table, target_of(loaded, truth), progress)
+    loaded = as_model(model)
+    peers: tuple[Peer, ...] = ()
+    if compared is not None:
+        peers = _peers(Path(compared))
+    given = None
+    notes: list[str] = []
+    if table is not None:
+        given, notes = _given_rows(loaded, table, target_of(loaded, truth), part_of_progress(progress, 0.0, READ))
     about = About(title=title, owner=owner, purpose=purpose, date=date, data=data)
-    rest = None if progress is None else lambda share: progress(READ + (1.0 - READ) * share)
-    page = report_page(loaded, given, about=about, rivals=peers, form=form, progress=rest)
+    page = report_page(
+        loaded, given, about=about, rivals=peers, form=form, progress=part_of_progress(progress, READ, 1.0 - READ)
+    )
     target = Path(output)
     replaced = target.exists()
     with atomic_path(target) as temporary:
         temporary.write_text(page, encoding="utf-8", newline="\n")
-    error, n_rows = (None, 0) if given is None else (given.measures.error, given.measures.n_rows)
-    if given is not None and given.measures.were_fitted:
-        notes.append(
-            f"{given.measures.n_fitted:,} of {n_rows:,} rows have the same values and label as rows that the model was "
-            "fitted on; the page says so"
-        )
-    return ReportedTable(os.fspath(output), target.stat().st_size, replaced, n_rows, error, tuple(notes))
+    error = None
+    n_rows = 0
+    if given is not None:
+        error = given.measures.error
+        n_rows = given.measures.n_rows
+        if given.measures.were_fitted:
+            notes.append(
+                f"{given.measures.n_fitted:,} of {n_rows:,} rows have the same values and label as rows that the model "
+                "was fitted on; the page says so"
+            )
+    return ReportedTable(
+        output=os.fspath(output),
+        size=target.stat().st_size,
+        replaced=replaced,
+        n_rows=n_rows,
+        error=error,
+        notes=tuple(notes),
+    )
 
 
 def _peers(path: Path) -> tuple[Peer, ...]:
@@ -122,60 +150,82 @@ def _peers(path: Path) -> tuple[Peer, ...]:
         record = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is not the output of `abnet compare --json`: it is not JSON ({error}).") from error
-    found = peers_of(record.get("contenders") if isinstance(record, dict) else None)
-    if not found:
+    contenders = None
+    if isinstance(record, dict):
+        contenders = record.get("contenders")
+    peers = peers_of(contenders)
+    if not peers:
         raise ValueError(f"{path} is not the output of `abnet compare --json`: it lists no contenders.")
-    return found
+    return peers
 
 
-READ = 0.2
-"""Share of the work that is done when the table is read; explaining the model and drawing take the rest."""
-
-
-def _gathered(
-    loaded: Model, table: Any, target: str, progress: Callable[[float], None] | None
+def _given_rows(
+    loaded: Model, table: Any, target: str, progress: ProgressCallback | None
 ) -> tuple[GivenRows, list[str]]:
-    """Scores of all rows with a label, and some of the rows: a random choice, however long the table is."""
-    known: dict[str | None, int] = {label_text(name): code for code, name in enumerate(loaded.labels.names)}
-    rng, before, unlabelled, unseen = np.random.default_rng(0), 0, 0, list[Unseen]()
-    scores, codes, seen = [], [], filter_of(loaded)
+    """Measures of all rows with a label, a random sample of the rows, and notes; the table is read in batches."""
     tell("Reading the table")
-    some: tuple[NDArray[Any], ...] = ()
-    for batch in frames_of(table, progress=None if progress is None else lambda share: progress(READ * share)):
-        frame = as_table(batch, before=before)
-        before += frame.n_rows
-        labels = _codes(frame, target, known, loaded.card.cuts)
-        rows, reports, _ = prepared(loaded, frame)
+    code_of: dict[str | None, int] = {label_text(name): code for code, name in enumerate(loaded.labels.names)}
+    code_of[None] = NO_LABEL
+    fitted_rows = filter_of(loaded)
+    rng = np.random.default_rng(0)
+    n_read = 0
+    n_unlabelled = 0
+    scores = []
+    codes = []
+    unseen: list[Unseen] = []
+    sample = _Sample.empty()
+    for batch in frames_of(table, progress=progress):
+        frame = as_table(batch, before=n_read)
+        n_read += frame.n_rows
+        batch_codes = _codes(frame, target, code_of, loaded.card.cuts)
+        inputs, reports, _ = prepared(loaded, frame)
         unseen = merge([*unseen, *reports])
-        here = labels > _UNLABELLED
-        unlabelled += int((~here).sum())
-        rows, labels = dense(rows)[here], labels[here]
+        labelled = batch_codes != NO_LABEL
+        n_unlabelled += int((~labelled).sum())
+        rows = dense(inputs)[labelled]
+        batch_codes = batch_codes[labelled]
         scores.append(loaded.predictor.scores(rows))
-        codes.append(labels)
-        if seen is not None:
-            seen.add(rows, label_marks(labels, loaded.n_classes))
-        some = _fewer(some, rng.random(len(labels)), rows, labels)
-    if not codes or not sum(map(len, codes)):
+        codes.append(batch_codes)
+        if fitted_rows is not None:
+            fitted_rows.add(rows, label_marks(batch_codes, loaded.n_classes))
+        sample = sample.extended(rng.random(len(rows)), rows, batch_codes)
+    if not sum(map(len, codes)):
         raise TableError(f"no row of the table has a label in the column {target!r}.")
-    measures = measure_scores(loaded, np.concatenate(scores), np.concatenate(codes), seen=seen, n_unlabelled=unlabelled)
-    return GivenRows(measures, some[1], some[2]), [*map(str, unseen)]
+    measures = measure_scores(
+        loaded, np.concatenate(scores), np.concatenate(codes), seen=fitted_rows, n_unlabelled=n_unlabelled
+    )
+    given = GivenRows(measures=measures, prepared=sample.rows, codes=sample.codes)
+    return given, list(map(str, unseen))
 
 
-_UNLABELLED = -2
-"""Code of a row without a label; -1 is a label that the model does not know."""
-
-
-def _codes(frame: Table, target: str, known: dict[str | None, int], cuts: tuple[float, ...]) -> NDArray[np.intp]:
+def _codes(frame: Table, target: str, code_of: dict[str | None, int], cuts: tuple[float, ...]) -> NDArray[np.intp]:
+    """Positions of the labels among the classes, `UNKNOWN_LABEL` or `NO_LABEL`."""
     check_named("truth", [target], frame.columns)
     texts = true_labels(frame, target, cuts)
-    return np.array([_UNLABELLED if text is None else known.get(text, -1) for text in texts], np.intp)
+    return np.array([code_of.get(text, UNKNOWN_LABEL) for text in texts], np.intp)
 
 
-def _fewer(kept: tuple[NDArray[Any], ...], *new: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-    """Rows with the smallest of their random numbers, which come first, in the order of the table.
+@dataclass(frozen=True, eq=False)
+class _Sample:
+    """The rows with the smallest random numbers so far, in the order of the table.
 
-    All rows have the same chance to stay. A short table stays as it is, so that `explain_table` has the same rows.
+    All rows have the same chance to stay, however long the table is. A short table stays as it is, so that
+    `explain_table` has the same rows.
     """
-    both = tuple(np.concatenate(pair) for pair in zip(kept, new, strict=True)) if kept else new
-    order = np.sort(np.argsort(both[0], kind="stable")[:LOCATED])
-    return tuple(part[order] for part in both)
+
+    random_numbers: NDArray[np.float64]
+    rows: NDArray[Any]
+    codes: NDArray[np.intp]
+
+    @staticmethod
+    def empty() -> "_Sample":
+        return _Sample(np.empty(0), np.empty((0, 0)), np.empty(0, np.intp))
+
+    def extended(self, random_numbers: NDArray[np.float64], rows: NDArray[Any], codes: NDArray[np.intp]) -> "_Sample":
+        """The sample of the rows so far and the new ones."""
+        if len(self.random_numbers):
+            random_numbers = np.concatenate([self.random_numbers, random_numbers])
+            rows = np.concatenate([self.rows, rows])
+            codes = np.concatenate([self.codes, codes])
+        kept = np.sort(np.argsort(random_numbers, kind="stable")[:LOCATED])
+        return _Sample(random_numbers[kept], rows[kept], codes[kept])

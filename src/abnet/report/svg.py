@@ -1,4 +1,4 @@
-"""Charts for a page: numbers become places in a picture; the templates draw it, and the style sheet colours it."""
+"""Charts for a page: numbers become places in a picture, which templates draw and the style sheet colours."""
 
 import math
 from collections.abc import Sequence
@@ -11,28 +11,32 @@ from abnet.report.markup import drawn, typeset
 
 __all__ = ["Bar", "Series", "bar_chart", "chart", "nice_ticks"]
 
-WIDTH, HEIGHT = 380, 250
-LEFT, RIGHT, TOP, BOTTOM = 60, 14, 12, 40
+WIDTH = 380
+HEIGHT = 250
+LEFT = 60
+RIGHT = 14
+TOP = 12
+BOTTOM = 40
 
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar: its name and figure above it, its length, and perhaps a mark and a whisker on it.
+    """One bar: name and text above it, its length, and optionally a mark and a whisker on it.
 
     Attributes
     ----------
     name, text : str
-        What it is, and its value as it is to be read.
+        What the bar shows, and its value as text.
     value : float
-        Where it ends; it starts at zero.
+        Where the bar ends; it starts at zero.
     style : str
         Class of the style sheet.
     mark : float or None
-        Where a tick stands across it.
+        Where a tick stands across the bar.
     spread : float
-        Half the length of a whisker at its end.
+        Half the length of a whisker at the end of the bar.
     note : str
-        A line below it.
+        A line below the bar.
     """
 
     name: str
@@ -46,7 +50,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Series:
-    """Points to draw, as a line, as dots with whiskers, or as both.
+    """Points to draw: as a line, as dots with whiskers, or both.
 
     Attributes
     ----------
@@ -80,14 +84,15 @@ def nice_ticks(low: float, high: float, most: int = 6) -> list[float]:
     [0.0, 10.0, 20.0, 30.0, 40.0]
     """
     span = (high - low) or abs(high) or 1.0
-    step = 10.0 ** math.floor(math.log10(span / most))
-    step = next(step * factor for factor in (1, 2, 5, 10, 20) if span / (step * factor) <= most - 1)
-    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-    return [float(f"{number * step:.10g}") for number in range(first, max(last, first + 1) + 1)]
+    power = 10.0 ** math.floor(math.log10(span / most))
+    step = next(power * factor for factor in (1, 2, 5, 10, 20) if span / (power * factor) <= most - 1)
+    first = math.floor(low / step + 1e-9)  # 1e-9: rounding must not add a tick
+    last = max(math.ceil(high / step - 1e-9), first + 1)
+    return [float(f"{number * step:.10g}") for number in range(first, last + 1)]
 
 
 def bar_chart(bars: Sequence[Bar], title: str, percent: bool = True) -> Markup:
-    """Horizontal bars from zero, with their scale below; names and figures are text, which wraps, however long it is.
+    """Horizontal bars from zero with a scale. Names and values are text above the bars and wrap, however long they are.
 
     Examples
     --------
@@ -95,23 +100,49 @@ def bar_chart(bars: Sequence[Bar], title: str, percent: bool = True) -> Markup:
     >>> "&lt;a&gt;" in made, made.count('width="50.00%"'), made.count('width="100.00%"')
     (True, 1, 1)
     """
-    ends = [end for bar in bars for end in (bar.value - bar.spread, bar.value + bar.spread, bar.mark or 0.0)]
-    ticks = nice_ticks(min(0.0, *(bar.value for bar in bars)), max(*ends, 1e-12))
-    low, unit = ticks[0], 100.0 / (ticks[-1] - ticks[0])
-    axis = [(f"{(tick - low) * unit:.2f}", _number(tick, percent)) for tick in ticks]
-    return drawn("bars", [_placed(bar, low, unit) for bar in bars], title, axis)
+    ends = [1e-12]
+    for bar in bars:
+        ends += [bar.value - bar.spread, bar.value + bar.spread, bar.mark or 0.0]
+    ticks = nice_ticks(min(0.0, *(bar.value for bar in bars)), max(ends))
+    scale = _BarScale(ticks[0], ticks[-1])
+    axis = [(f"{scale.place(tick):.2f}", _tick_text(tick, percent)) for tick in ticks]
+    return drawn("bars", [_placed_bar(bar, scale) for bar in bars], title, axis)
 
 
-def _placed(bar: Bar, low: float, unit: float) -> dict[str, Any]:
-    """One bar, in shares of the width that there is."""
-    left, right = (f"{(min(max(bar.value + side * bar.spread, low), 1e300) - low) * unit:.2f}" for side in (-1, 1))
-    start = (min(bar.value, 0.0) - low) * unit
+@dataclass(frozen=True)
+class _BarScale:
+    """A scale of bars: numbers as percentages of the width."""
+
+    low: float
+    high: float
+
+    def place(self, value: float) -> float:
+        return (value - self.low) * (100.0 / (self.high - self.low))
+
+    def length(self, value: float) -> float:
+        return abs(value) * (100.0 / (self.high - self.low))
+
+
+def _placed_bar(bar: Bar, scale: _BarScale) -> dict[str, Any]:
+    """One bar as the template takes it, with places in percent of the width."""
+    mark = None
+    if bar.mark is not None:
+        mark = f"{scale.place(bar.mark):.2f}"
+    whisker_start = None
+    if bar.spread > 0:
+        whisker_start = f"{scale.place(max(bar.value - bar.spread, scale.low)):.2f}"
+    whisker_end = f"{scale.place(max(bar.value + bar.spread, scale.low)):.2f}"
     return {
-        "name": bar.name, "text": bar.text, "style": bar.style, "note": bar.note, "start": f"{start:.2f}",
-        "length": f"{max(abs(bar.value) * unit, 0.3):.2f}",
-        "mark": None if bar.mark is None else f"{(bar.mark - low) * unit:.2f}",
-        "low": left if bar.spread > 0 else None, "high": right,
-    }  # fmt: skip
+        "name": bar.name,
+        "text": bar.text,
+        "style": bar.style,
+        "note": bar.note,
+        "start": f"{scale.place(min(bar.value, 0.0)):.2f}",
+        "length": f"{max(scale.length(bar.value), 0.3):.2f}",
+        "mark": mark,
+        "low": whisker_start,
+        "high": whisker_end,
+    }
 
 
 def chart(
@@ -133,16 +164,16 @@ def chart(
     ----------
     series : sequence of Series
     ident : str
-        Its name in the page.
+        Identifier of the chart in the page.
     title, description : str
-        What it shows, for those who do not see it.
+        What the chart shows, for screen readers.
     x_label, y_label : str
     x_range, y_range : pairs of float, optional
-        What the axes span; by default what the points do.
+        Ranges of the axes; by default those of the points.
     percent : pair of bool
-        Whether the axes' numbers are percentages.
+        Whether the numbers of each axis are percentages.
     x_ticks : sequence of (float, str), optional
-        Ticks of the first axis, which they span, and their texts; by default round numbers.
+        Ticks of the first axis and their texts; the axis spans them. By default round numbers.
 
     Examples
     --------
@@ -150,24 +181,38 @@ def chart(
     >>> drawn.count("<polyline"), drawn.count("<title")
     (1, 1)
     """
-    xs = [value for one in series for value in one.x]
-    ys = [value for one in series for value in (*one.y, *one.low, *one.high)]
-    marked = x_ticks or [(tick, _number(tick, percent[0])) for tick in nice_ticks(*(x_range or (min(xs), max(xs))))]
-    y_ticks = nice_ticks(*(y_range or (min(ys), max(ys))))
-    frame = _Frame(marked[0][0], marked[-1][0], y_ticks[0], y_ticks[-1])
+    if x_range is None:
+        xs = [value for one in series for value in one.x]
+        x_range = (min(xs), max(xs))
+    if y_range is None:
+        ys = [value for one in series for value in (*one.y, *one.low, *one.high)]
+        y_range = (min(ys), max(ys))
+    if x_ticks is None:
+        x_ticks = [(tick, _tick_text(tick, percent[0])) for tick in nice_ticks(*x_range)]
+    y_ticks = [(tick, _tick_text(tick, percent[1])) for tick in nice_ticks(*y_range)]
+    frame = _Frame(left=x_ticks[0][0], right=x_ticks[-1][0], bottom=y_ticks[0][0], top=y_ticks[-1][0])
     picture = {
-        "ident": ident, "title": title, "description": description, "x_label": x_label, "y_label": y_label,
-        "width": WIDTH, "height": HEIGHT, "left": LEFT, "right": WIDTH - RIGHT, "top": TOP, "bottom": HEIGHT - BOTTOM,
-        "x_ticks": [(frame.x(tick), text) for tick, text in marked],
-        "y_ticks": [(frame.y(tick), _number(tick, percent[1])) for tick in y_ticks],
-        "lines": [_drawn(one, frame) for one in series],
-    }  # fmt: skip
+        "ident": ident,
+        "title": title,
+        "description": description,
+        "x_label": x_label,
+        "y_label": y_label,
+        "width": WIDTH,
+        "height": HEIGHT,
+        "left": LEFT,
+        "right": WIDTH - RIGHT,
+        "top": TOP,
+        "bottom": HEIGHT - BOTTOM,
+        "x_ticks": [(frame.x(tick), text) for tick, text in x_ticks],
+        "y_ticks": [(frame.y(tick), text) for tick, text in y_ticks],
+        "lines": [_placed_series(one, frame) for one in series],
+    }
     return drawn("chart", picture)
 
 
 @dataclass(frozen=True)
 class _Frame:
-    """Where numbers are in the picture."""
+    """The numbers at the edges of a picture, and the places of numbers within it."""
 
     left: float
     right: float
@@ -181,15 +226,25 @@ class _Frame:
         return round(HEIGHT - BOTTOM - (value - self.bottom) / (self.top - self.bottom) * (HEIGHT - TOP - BOTTOM), 1)
 
 
-def _drawn(one: Series, frame: _Frame) -> dict[str, Any]:
-    points = [(frame.x(x), frame.y(y)) for x, y in zip(one.x, one.y, strict=True)]
-    ends = zip(points, one.low, one.high, strict=False)
+def _placed_series(series: Series, frame: _Frame) -> dict[str, Any]:
+    """One series as the template takes it, with places in the picture."""
+    points = [(frame.x(x), frame.y(y)) for x, y in zip(series.x, series.y, strict=True)]
+    line = ""
+    if series.line:
+        line = " ".join(f"{x},{y}" for x, y in points)
+    dots: list[tuple[float, float]] = []
+    if series.dots:
+        dots = points
+    ends = zip(points, series.low, series.high, strict=False)  # whiskers are optional
     return {
-        "style": one.style, "points": " ".join(f"{x},{y}" for x, y in points) if one.line else "",
-        "dots": points if one.dots else [],
+        "style": series.style,
+        "points": line,
+        "dots": dots,
         "whiskers": [(x, frame.y(low), frame.y(high)) for (x, _), low, high in ends],
-    }  # fmt: skip
+    }
 
 
-def _number(value: float, percent: bool) -> str:
-    return typeset(f"{100 * value:g}%" if percent else f"{value:g}")
+def _tick_text(value: float, percent: bool) -> str:
+    if percent:
+        return typeset(f"{100 * value:g}%")
+    return typeset(f"{value:g}")

@@ -65,27 +65,37 @@ class PreparedRows:
     @property
     def n_draws(self) -> int | None:
         """Number of groups among the bound rows; None if the rows are not in groups."""
-        return None if self.groups is None else len(np.unique(self.groups[self.n_first :]))
+        if self.groups is None:
+            return None
+        return len(np.unique(self.groups[self.n_first :]))
 
     def bound(self) -> BoundRows:
         """The bound rows."""
         rows = slice(self.n_first, None)
-        groups = None if self.groups is None else self.groups[rows]
-        return BoundRows(self.features.inputs(rows), self.codes[rows], groups)
+        return BoundRows(self.features.inputs(rows), self.codes[rows], _rows_of(self.groups, rows))
 
     def first_part(self) -> "PreparedRows":
         """The rows of the first part only, so that training cannot use the bound rows."""
-        n = self.n_first
+        rows = slice(self.n_first)
         return replace(
-            self, features=replace(self.features, base=self.features.base[:n]), codes=self.codes[:n],
-            weights=None if self.weights is None else self.weights[:n],
-            groups=None if self.groups is None else self.groups[:n],
-        )  # fmt: skip
+            self,
+            features=replace(self.features, base=self.features.base[rows]),
+            codes=self.codes[rows],
+            weights=_rows_of(self.weights, rows),
+            groups=_rows_of(self.groups, rows),
+        )
+
+
+def _rows_of(values: NDArray[Any] | None, rows: slice) -> NDArray[Any] | None:
+    """The values of some rows; None if there are no values."""
+    if values is None:
+        return None
+    return values[rows]
 
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """Result of training.
+    """Result of training one network or a mixture.
 
     Attributes
     ----------
@@ -93,15 +103,15 @@ class Learned:
     recipe : Recipe
         The recipe that was used.
     held : Held or None
-        Out-of-sample scores of rows of the first part; None without a first part.
+        Scores of rows of the first part by models that were not trained on them; None without a first part.
     calibration : Calibration or None
     curves : mapping
         Maps the name of the monitored quantity to its values at the start and after every epoch.
     interrupted : bool
-    taught_by : str or None
-        The teachers and their weights.
+    distilled_from : str or None
+        The teachers and their shares in words; None without teachers.
     teachers_error : float or None
-        Error of the teachers' pool on the training rows, by predictions out of fold; None without teachers.
+        Out-of-fold error rate of the pool of teachers on the training rows; None without teachers.
     C : float or None
         The C of Catoni's bound, if the posterior was trained through it.
     """
@@ -112,13 +122,13 @@ class Learned:
     calibration: Calibration | None = None
     curves: Mapping[str, Sequence[float]] = field(default_factory=dict)
     interrupted: bool = False
-    taught_by: str | None = None
+    distilled_from: str | None = None
     teachers_error: float | None = None
     C: float | None = None
 
 
 def deployed(recipe: Recipe, posterior: Posterior, n_classes: int, rng: np.random.Generator) -> Predictor:
-    """The predictor of a posterior; sampled quantities are drawn once and kept."""
+    """The predictor of a posterior; a sampled predictor keeps the draws that it makes here."""
     words = words_of(posterior, n_classes)
     if recipe.aggregation == "moments":
         return MomentsPredictor.from_networks(posterior.members, words)
@@ -127,4 +137,6 @@ def deployed(recipe: Recipe, posterior: Posterior, n_classes: int, rng: np.rando
 
 def words_of(posterior: Posterior, n_classes: int) -> NDArray[np.int8] | None:
     """The code words of the networks' outputs; None for two classes."""
-    return None if n_classes == 2 else code_words(n_classes, posterior.sizes[-1])
+    if n_classes == 2:
+        return None
+    return code_words(n_classes, posterior.sizes[-1])

@@ -5,6 +5,7 @@ probabilities. Targets may be soft: an expected label, or a distribution over th
 """
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -17,20 +18,19 @@ from abnet.networks.codebook import code_words, decode_table
 from abnet.networks.exact import Exact
 from abnet.networks.jax_helpers import ADAM
 from abnet.networks.posterior import Posterior, mean_of_members, register_with_jax
-from abnet.networks.protocol import Aggregation, linear_loss
+from abnet.networks.protocol import Aggregation
 from abnet.training.flat_parameters import flattened, unflattened
-from abnet.training.objective import Objective, counted, log_loss, weighted_mean
+from abnet.training.objective import Minibatch, Objective, n_unpadded
 
-__all__ = ["Learned", "PosteriorLearner", "State", "start"]
+__all__ = ["Parameters", "PosteriorLearner", "State", "start"]
 
 register_with_jax()
 
 MOST_IN_SEQUENCE = 100_000
-"""Weights of members with several classes up to which kernels run in sequence. For 4 members 36-300-9 that takes as
-long as splitting them among two cores, and three quarters of the CPU time."""
+"""Number of weights of members with several classes up to which kernels run in sequence."""
 
 
-class Learned(NamedTuple):
+class Parameters(NamedTuple):
     """The parameters that Adam updates."""
 
     weights: Any  # (M, parameters), see `flat_parameters`
@@ -41,7 +41,7 @@ class Learned(NamedTuple):
 class State(NamedTuple):
     """A posterior during training, and the data of its objective."""
 
-    learned: Learned
+    learned: Parameters
     prior: Any  # (M, parameters)
     adam: Any
     objective: Any
@@ -50,16 +50,34 @@ class State(NamedTuple):
 
 
 def start(posterior: Posterior, objective: Objective, n: int, delta: float, *, deviations: bool = False) -> State:
-    """The initial state at a given posterior, with ``C = 1``; n and δ are those of the bound.
+    """The initial state at a given posterior, with ``C = 1``.
 
-    Without `deviations`, σ stays 1, and the posterior must have σ = 1.
+    Parameters
+    ----------
+    posterior : Posterior
+    objective : Objective
+    n : int
+        Number of independent draws in the bound.
+    delta : float
+        δ of the bound.
+    deviations : bool
+        Whether to learn σ. If not, σ stays 1, and the posterior must have σ = 1.
     """
     if not deviations and np.any(posterior.log_sigma):
         raise ValueError(f"without deviations, log_sigma must be 0; this posterior has {posterior.log_sigma}.")
-    log_sigma = np.asarray(posterior.log_sigma, np.float32) if deviations else ()
-    learned = Learned(flattened(posterior.layers), np.float32(0), log_sigma)
+    log_sigma: Any = ()
+    if deviations:
+        log_sigma = np.asarray(posterior.log_sigma, np.float32)
+    learned = Parameters(flattened(posterior.layers), np.float32(0), log_sigma)
     adam = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), jax.eval_shape(ADAM.init, learned))
-    return State(learned, flattened(posterior.prior), adam, np.int32(objective), np.float32(n), np.float32(delta))
+    return State(
+        learned=learned,
+        prior=flattened(posterior.prior),
+        adam=adam,
+        objective=np.int32(objective),
+        n=np.float32(n),
+        delta=np.float32(delta),
+    )
 
 
 @dataclass(frozen=True)
@@ -76,8 +94,7 @@ class PosteriorLearner:
     together : float
         Weight of the loss of the mean output in the log loss; the rest is the mean of the members' own losses.
     bounded : bool
-        Whether the objective may be the bound. If not (for a prior), the program does not compute the divergence, which
-        saves a tenth of a step for 784-400-12.
+        Whether the objective may be the bound. If not (for a prior), the program does not compute the divergence.
     deviations : bool
         Whether the standard deviation of each layer is learned; σ = 1, the paper's, by default.
     """
@@ -112,16 +129,16 @@ class PosteriorLearner:
     ) -> tuple[State, Any]:
         """`step`, and the outputs of the rows before it."""
 
-        def loss(learned: Learned) -> tuple[Any, Any]:
+        def loss(learned: Parameters) -> tuple[Any, Any]:
             moved = state._replace(learned=learned)
             outputs = self._outputs(moved, inputs, key)
-            return self._objective(moved, outputs, targets, weights, counted(weights)), outputs
+            return self._objective(moved, outputs, targets, weights, n_unpadded(weights)), outputs
 
         gradient, outputs = jax.grad(loss, has_aux=True)(state.learned)
         if self.deviations:
-            # Through the bound alone: a loss without a divergence would drive them to zero.
-            bound = state.objective == Objective.BOUND
-            gradient = gradient._replace(log_sigma=jnp.where(bound, gradient.log_sigma, 0))
+            # Only the bound trains them: a loss without a divergence would drive them to zero.
+            is_bound = state.objective == Objective.BOUND
+            gradient = gradient._replace(log_sigma=jnp.where(is_bound, gradient.log_sigma, 0))
         update, adam = ADAM.update(gradient, state.adam)
         learned = jax.tree.map(lambda value, change: value - rate * change, state.learned, update)
         return state._replace(learned=learned, adam=adam), mean_of_members(outputs)
@@ -136,9 +153,12 @@ class PosteriorLearner:
 
     def posterior(self, state: State) -> Posterior:
         """The posterior of a state, in the array library of the state."""
-        layers, prior = (unflattened(rows, self.sizes) for rows in (state.learned.weights, state.prior))
-        # σ = 1 is a constant of the program, which XLA folds away.
-        log_sigma = tuple(state.learned.log_sigma) if self.deviations else (np.float32(0),) * len(layers)
+        layers = unflattened(state.learned.weights, self.sizes)
+        prior = unflattened(state.prior, self.sizes)
+        if self.deviations:
+            log_sigma = tuple(state.learned.log_sigma)
+        else:
+            log_sigma = (np.float32(0),) * len(layers)  # a constant of the program, which XLA folds away
         return Posterior(layers, prior, log_sigma, self.aggregation)
 
     def _outputs(self, state: State, inputs: Any, key: Any) -> Any:
@@ -155,18 +175,12 @@ class PosteriorLearner:
     def _objective(self, state: State, outputs: Any, targets: Any, weights: Any, total: Any = None) -> Any:
         """The objective of the state's run, from the members' outputs.
 
-        One program serves all stages of a fit, so all objectives are computed and one is selected: the losses of a
-        minibatch cost little.
+        One program serves all stages of a fit: it computes all objectives, since the losses of a minibatch cost little,
+        and selects that of the run.
         """
-        risk = weighted_mean(linear_loss(mean_of_members(outputs), targets), weights, total)
-        surprise = weighted_mean(self._shared_log_loss(outputs, targets), weights, total)
-        objectives = (risk, surprise, self.bound(state, risk)) if self.bounded else (risk, surprise)
-        return jax.lax.select_n(state.objective, *objectives)
-
-    def _shared_log_loss(self, outputs: Any, targets: Any) -> Any:
-        """Log loss of the mean output, with a share of the members' own."""
-        whole = log_loss(mean_of_members(outputs), targets)
-        if self.together == 1 or len(outputs) == 1:
-            return whole
-        alone = jax.vmap(log_loss, in_axes=(0, None))(outputs, targets).mean(axis=0)
-        return self.together * whole + (1 - self.together) * alone
+        batch = Minibatch(outputs, targets, weights, total, self.together, partial(self.bound, state))
+        values = {Objective.LINEAR: Objective.LINEAR.loss(batch), Objective.LOG: Objective.LOG.loss(batch)}
+        if self.bounded:
+            values[Objective.BOUND] = Objective.BOUND.loss(batch)
+        by_number = [values[objective] for objective in sorted(values)]
+        return jax.lax.select_n(state.objective, *by_number)

@@ -4,16 +4,38 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["Streams", "seeds"]
+__all__ = ["Generators", "generators_from"]
 
 
-def seeds(seed: int, count: int) -> list[np.random.Generator]:
-    """Independent random generators from one seed."""
+def generators_from(seed: int, count: int) -> list[np.random.Generator]:
+    """Independent random generators from one seed.
+
+    Examples
+    --------
+    >>> len(generators_from(0, 3))
+    3
+    """
     return [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(count)]
 
 
-class Streams(NamedTuple):
-    """Independent generators of a fit: initialisation, training, the predictor's draws, the certificates' draws."""
+class Generators(NamedTuple):
+    """The independent random generators of a fit.
+
+    Attributes
+    ----------
+    start
+        Initial weights of the paper's network.
+    train
+        Teachers, synthetic rows, members and minibatches.
+    deploy
+        Draws that a sampled predictor keeps.
+    paths
+        Draws of networks on the bound rows.
+    certify
+        The same for a later `certify`.
+    single
+        The one network that is drawn with its own certificate.
+    """
 
     start: np.random.Generator
     train: np.random.Generator
@@ -23,7 +45,7 @@ class Streams(NamedTuple):
     single: np.random.Generator
 
     @classmethod
-    def of(cls, seed: int) -> "Streams":
-        """The generators of a fit with this seed. The first child is skipped: an earlier version used it for the
-        split."""
-        return cls(*seeds(seed, 7)[1:])
+    def of(cls, seed: int) -> "Generators":
+        """The generators of a fit with this seed."""
+        # The first child is skipped: fits of an earlier version, which split with it, keep their other generators.
+        return cls(*generators_from(seed, 7)[1:])

@@ -1,11 +1,9 @@
-"""`Settings`: the checked parameters of a classifier, with every "auto" resolved that does not depend on the rows."""
+"""`Settings`: the checked parameters of a classifier; `abnet.training.resolve` answers what is "auto"."""
 
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +22,6 @@ if TYPE_CHECKING:
     from abnet.training.loop import Limits
 
 __all__ = [
-    "AFFORDABLE",
     "AGGREGATIONS",
     "CLOSED_FORM",
     "PBGNET",
@@ -35,7 +32,6 @@ __all__ = [
     "check_width",
     "checked_goal",
     "checked_members",
-    "exact_cost",
     "is_auto",
     "whole_or_none",
 ]
@@ -48,9 +44,6 @@ PBGNET: Aggregations = {"exact": lambda n_samples: PBGNet(), "sampled": SampledP
 """PBGNet's."""
 CLOSED_FORM: Aggregations = {"exact": lambda n_samples: Exact(), "moments": Ancestral}
 """Those of `CertifiedClassifier`: wide members are trained as "ancestral" and deployed in closed form."""
-
-AFFORDABLE = 2**26
-"""Maximum number of products in a training step for which "auto" is exact: some milliseconds on one core."""
 
 
 @dataclass(frozen=True)
@@ -86,12 +79,6 @@ class TrainingSettings:
 
         return Limits(self.tol, self.n_iter_no_change, max_epochs=self.max_iter)
 
-    def batch(self, n_rows: int) -> int:
-        """Minibatch size of one network for this number of training rows."""
-        if self.batch_size is None:
-            return 64 if n_rows >= 20_000 else 32
-        return min(self.batch_size, n_rows)
-
 
 @dataclass(frozen=True, eq=False)
 class MemberSettings:
@@ -115,8 +102,10 @@ class MemberSettings:
     @property
     def alone(self) -> bool:
         """Whether this may be a single network trained on the labels only."""
-        untaught = self.teacher is None or is_auto(self.teacher)
-        return self.count in (None, 1) and untaught and self.codes in ("auto", "none") and self.class_weight is None
+        one_member = self.count in (None, 1)
+        no_teacher = self.teacher is None or is_auto(self.teacher)
+        no_codes = self.codes in ("auto", "none")
+        return one_member and no_teacher and no_codes and self.class_weight is None
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +119,7 @@ class Settings:
     given : dict
         Parameters that differ from their defaults, as text.
     hidden : tuple of int or None
-        Widths of the hidden layers; None means that rules set them (`abnet.training.recipe`).
+        Widths of the hidden layers; None means that rules set them (`abnet.training.resolve`).
     aggregation : str
         A name in `aggregations`, or "auto".
     aggregations : mapping
@@ -183,11 +172,10 @@ class Settings:
     def __post_init__(self) -> None:
         check_fraction("delta", self.delta)
         check_fraction("validation_fraction", self.training.validation_fraction)
-        for name, value in (
-            ("n_samples", self.n_samples), ("n_candidates", self.n_candidates), ("max_iter", self.training.max_iter),
-            ("n_iter_no_change", self.training.n_iter_no_change),
-        ):  # fmt: skip
-            check_positive(name, value, whole=True)
+        check_positive("n_samples", self.n_samples, whole=True)
+        check_positive("n_candidates", self.n_candidates, whole=True)
+        check_positive("max_iter", self.training.max_iter, whole=True)
+        check_positive("n_iter_no_change", self.training.n_iter_no_change, whole=True)
         check_tolerance(self.training.tol)
         check_choice("aggregation", self.aggregation, self._names())
         if self.aggregation == "exact" and self.hidden is not None:
@@ -195,29 +183,37 @@ class Settings:
 
     def _names(self) -> tuple[str, ...]:
         """Allowed values of `aggregation`; "auto" is one of them only if any width can be certified."""
-        certified = [name for name, make in self.aggregations.items() if make(1).certified]
-        return (*self.aggregations, "auto") if len(certified) > 1 else tuple(self.aggregations)
+        names = tuple(self.aggregations)
+        certified = [name for name in names if self.aggregations[name](1).certified]
+        if len(certified) > 1:
+            return (*names, "auto")
+        return names
 
     @property
     def wide(self) -> str:
         """The certified aggregation for networks that are too wide for exact computation."""
-        return next((name for name in ("ancestral", "moments") if name in self.aggregations), "exact")
+        for name in ("ancestral", "moments"):
+            if name in self.aggregations:
+                return name
+        return "exact"
 
     @property
     def pbgnet(self) -> bool:
         """Whether every neuron reads its own draw of the layer below, so that a draw is a tree of networks."""
         if self.aggregations is PBGNET:
             return True
-        return self.aggregation != "auto" and isinstance(self.make(self.aggregation), (PBGNet, SampledPBGNet))
+        if self.aggregation == "auto":
+            return False
+        return isinstance(self.make(self.aggregation), (PBGNet, SampledPBGNet))
 
     @property
-    def prior(self) -> str:
+    def prior(self) -> Source:
         """The origin of the prior, as a certificate names it."""
-        return self._source
-
-    @property
-    def _source(self) -> Source:
-        return "split" if self.split else "init" if self.given_prior is None else "given"
+        if self.split:
+            return "split"
+        if self.given_prior is None:
+            return "init"
+        return "given"
 
     def make(self, aggregation: str) -> Aggregation:
         """The aggregation of this name."""
@@ -232,53 +228,40 @@ class Settings:
         if self.training.warm_up or self.training.deviations or self.first is not None:
             raise ParameterError(
                 "{}, {} and {} are for one network with two classes.",
-                *(Parameter(name) for name in ("warm_up", "deviations", "init")),
+                Parameter("warm_up"),
+                Parameter("deviations"),
+                Parameter("init"),
             )
         if self.split and self.aggregation != "uniform":
             return
         if self.hidden is None or n_classes > 2:
             raise ParameterError(
                 "{}, {} and {} are for one network with two classes: set {}.",
-                Parameter("prior", "init"), Parameter("objective", "loss"), Parameter("aggregation", "uniform"),
+                Parameter("prior", "init"),
+                Parameter("objective", "loss"),
+                Parameter("aggregation", "uniform"),
                 Parameter("hidden_layer_sizes"),
-            )  # fmt: skip
+            )
         raise ParameterError(
             "{}, {}, {} and {} need a prior learned on the first part, and exact or ancestral aggregation.",
-            *(Parameter(name) for name in ("n_estimators", "teacher", "codes", "class_weight")),
+            Parameter("n_estimators"),
+            Parameter("teacher"),
+            Parameter("codes"),
+            Parameter("class_weight"),
         )
-
-    def aggregation_of_one(self, hidden: tuple[int, ...], n_rows: int) -> str:
-        """The aggregation of one network; "auto" is exact if a training step is affordable."""
-        if self.aggregation != "auto":
-            return self.aggregation
-        cost = exact_cost(hidden, self.training.batch(n_rows)) if max(hidden) <= exact.MAX_WIDTH else np.inf
-        affordable = cost <= AFFORDABLE
-        if self.verbose:
-            why = "all representations are affordable" if affordable else "too many representations to enumerate"
-            print(f"aggregation: {'exact' if affordable else self.wide} ({why}).", file=sys.stderr)
-        return "exact" if affordable else self.wide
-
-    def aggregation_of_members(self, hidden: tuple[int, ...]) -> str:
-        """The aggregation of the members of a mixture; "auto" is exact up to ten neurons."""
-        if self.aggregation != "auto":
-            return self.aggregation
-        return "exact" if max(hidden) <= 10 else self.wide
-
-    def computes_risk(self, n_classes: int) -> bool:
-        """Whether the risk of the posterior will be computed and not sampled; False if that is not yet known."""
-        if self.aggregation != "auto" or self.hidden is None:
-            return self.aggregation == "exact"
-        if self.is_mixture(n_classes):
-            return self.aggregation_of_members(self.hidden) == "exact"
-        return self.aggregation_of_one(self.hidden, 20_000) == "exact"
 
     def terms(self, n_layers: int) -> Terms:
         """The terms of a certificate; `n_layers` is the number of layers, including the output layer."""
-        trees = self.pbgnet and n_layers > 2
+        drawn: Literal["tree", "network"] = "network"
+        if self.pbgnet and n_layers > 2:
+            drawn = "tree"
         return Terms(
-            delta=self.delta, n_candidates=self.n_candidates, source=self._source,
-            trained=not self.frozen, drawn="tree" if trees else "network",
-        )  # fmt: skip
+            delta=self.delta,
+            n_candidates=self.n_candidates,
+            source=self.prior,
+            trained=not self.frozen,
+            drawn=drawn,
+        )
 
 
 def is_auto(value: Any) -> bool:
@@ -290,24 +273,25 @@ def check_width(aggregations: Aggregations, hidden: tuple[int, ...]) -> None:
     """Raise a ParameterError for layers too wide for the exact output; it names the other aggregations."""
     for layer, width in enumerate(hidden, start=1):
         if width > exact.MAX_WIDTH:
-            others = {name: make(1).certified for name, make in aggregations.items() if name != "exact"}
-            words = " or ".join(f"{{}} ({'certified' if sure else 'an estimate'})" for sure in others.values())
-            raise ParameterError(
-                "Hidden layer {} has {} units: the exact output needs a table of 2^{} representations (at most "
-                f"2^{exact.MAX_WIDTH} are allowed). Use narrower layers, or sampling: {words}.",
-                layer, width, width, *(Parameter("aggregation", name) for name in others),
-            )  # fmt: skip
+            raise _too_wide(layer, width, aggregations)
 
 
-def exact_cost(hidden: tuple[int, ...], batch_size: int) -> int:
-    """Products of one exact forward pass: ``2^{d_k + d_{k-1}}`` for each pair of layers, ``2^{d_1}`` for each row.
-
-    Examples
-    --------
-    >>> exact_cost((12, 12, 12), 64) <= AFFORDABLE, exact_cost((13, 13), 64) <= AFFORDABLE
-    (True, False)
-    """
-    return sum(2 ** (below + above) for below, above in pairwise(hidden)) + batch_size * 2 ** hidden[0]
+def _too_wide(layer: int, width: int, aggregations: Aggregations) -> ParameterError:
+    other_names = [name for name in aggregations if name != "exact"]
+    options = []
+    for name in other_names:
+        if aggregations[name](1).certified:
+            options.append("{} (certified)")
+        else:
+            options.append("{} (an estimate)")
+    return ParameterError(
+        "Hidden layer {} has {} units: the exact output needs a table of 2^{} representations (at most "
+        f"2^{exact.MAX_WIDTH} are allowed). Use narrower layers, or sampling: {' or '.join(options)}.",
+        layer,
+        width,
+        width,
+        *(Parameter("aggregation", name) for name in other_names),
+    )
 
 
 def whole_or_none(name: str, value: Any) -> int | None:
@@ -322,16 +306,31 @@ def checked_members(n_estimators: Any, teacher: Any, codes: Any, class_weight: A
     """The checked settings of a mixture."""
     count = whole_or_none("n_estimators", n_estimators)
     check_choice("codes", codes, ("auto", "thermometer", "none"))
-    known, name = ("auto", "all", *TEACHERS), Parameter("teacher")
-    if isinstance(teacher, str) and teacher not in known:
-        raise ParameterError("{} must be None or one of {}; got {!r}.", name, ", ".join(map(repr, known)), teacher)
-    if not isinstance(teacher, str | None) and not hasattr(teacher, "predict_proba"):
-        raise ParameterError("{} must be None, a text, or a classifier with predict_proba; got {!r}.", name, teacher)
-    if not isinstance(teacher, str | None) and (reason := fits_anew(teacher)):
-        raise ParameterError("{} must be refitted on the first part, but {}.", name, reason)
+    _check_teacher(teacher)
     if class_weight is not None and not isinstance(class_weight, Mapping):
         check_choice("class_weight", class_weight, ("balanced",))
     return MemberSettings(count, teacher, codes, class_weight)
+
+
+def _check_teacher(teacher: Any) -> None:
+    """Raise a ParameterError unless a teacher is None, a known name or a classifier that can be refitted."""
+    if teacher is None:
+        return
+    parameter = Parameter("teacher")
+    if isinstance(teacher, str):
+        names = ("auto", "all", *TEACHERS)
+        if teacher not in names:
+            raise ParameterError(
+                "{} must be None or one of {}; got {!r}.", parameter, ", ".join(map(repr, names)), teacher
+            )
+        return
+    if not hasattr(teacher, "predict_proba"):
+        raise ParameterError(
+            "{} must be None, a text, or a classifier with predict_proba; got {!r}.", parameter, teacher
+        )
+    problem = fits_anew(teacher)
+    if problem:
+        raise ParameterError("{} must be refitted on the first part, but {}.", parameter, problem)
 
 
 def checked_goal(goal: Any) -> Goal | None:
@@ -347,17 +346,21 @@ def check_class_weight(class_weight: Any, classes: list[Any]) -> None:
     """Raise a ParameterError for weights of unknown classes: a misspelt name would leave its class at weight 1."""
     if not isinstance(class_weight, Mapping):
         return
-    strange = [label for label in class_weight if label not in classes]
-    if strange:
-        raise ParameterError(
-            "{} has a weight for {!r}, which is not a class of the first part; the classes are {}.",
-            Parameter("class_weight"), strange[0], ", ".join(map(repr, classes)),
-        )  # fmt: skip
+    for label in class_weight:
+        if label not in classes:
+            raise ParameterError(
+                "{} has a weight for {!r}, which is not a class of the first part; the classes are {}.",
+                Parameter("class_weight"),
+                label,
+                ", ".join(map(repr, classes)),
+            )
     for label, weight in class_weight.items():
         if not isinstance(weight, Real) or not 0.0 <= float(weight) < np.inf:
             raise ParameterError(
                 "{} must be finite and not negative; the class {!r} has {!r}.",
-                Parameter("class_weight"), label, weight,
-            )  # fmt: skip
+                Parameter("class_weight"),
+                label,
+                weight,
+            )
     if not any(class_weight.get(label, 1.0) for label in classes):
         raise ParameterError("{} leaves no class with a weight above 0.", Parameter("class_weight"))

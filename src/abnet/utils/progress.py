@@ -9,7 +9,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-__all__ = ["Watcher", "is_watched", "stage_bars", "tell", "watched"]
+__all__ = ["ProgressCallback", "Watcher", "is_watched", "part_of_progress", "stage_bars", "tell", "watched"]
+
+ProgressCallback = Callable[[float], None]
+"""Callback with the share of the work that is done, between 0 and 1."""
 
 Watcher = Callable[[str, float | None], None]
 """Callback with the name of the stage and the fraction that is done (None if unknown)."""
@@ -47,6 +50,20 @@ def tell(stage: str, share: float | None = None) -> None:
 def is_watched() -> bool:
     """Whether a callback is registered."""
     return _WATCHER.get() is not None
+
+
+def part_of_progress(progress: ProgressCallback | None, start: float, share: float) -> ProgressCallback | None:
+    """Progress within one part of the work, which begins at `start` and takes a share of it.
+
+    Examples
+    --------
+    >>> second_half = part_of_progress(print, 0.5, 0.5)
+    >>> second_half(0.2)
+    0.6
+    """
+    if progress is None:
+        return None
+    return lambda done: progress(start + share * done)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ __all__ = ["check_words", "layered_arrays", "plain_layers", "stacked_layers"]
 
 def layered_arrays(**parts: tuple[NDArray[Any], ...]) -> dict[str, NDArray[Any]]:
     """Arrays of each layer by name and number: ``W_1``, ``W_2``, …"""
-    return {f"{name}_{k}": array for name, tuple_ in parts.items() for k, array in enumerate(tuple_, start=1)}
+    return {f"{name}_{k}": array for name, layers in parts.items() for k, array in enumerate(layers, start=1)}
 
 
 def stacked_layers(
@@ -25,12 +25,15 @@ def stacked_layers(
     ValueError if they do not fit together, or there are other arrays than these and the `further` ones.
     """
     depth = sum(name.startswith("W_") for name in arrays)
-    counts = {"W": depth, "b": depth} | ({} if drawn is None else {drawn: depth - 1})
+    counts = {"W": depth, "b": depth}
+    if drawn is not None:
+        counts[drawn] = depth - 1
     names = [f"{name}_{k}" for name, count in counts.items() for k in range(1, count + 1)]
     check_names(arrays, (*names, *further))
     if depth < 2 or any(arrays[name].ndim < 2 or 0 in arrays[name].shape for name in names):
         raise ValueError("the arrays of the members must be stacked tables, of 2 layers or more.")
-    members, inputs = len(arrays["W_1"]), arrays["W_1"].shape[-1]
+    members = len(arrays["W_1"])
+    inputs = arrays["W_1"].shape[-1]
     for k in range(1, depth + 1):
         units = arrays[f"b_{k}"].shape[1]
         check_array(arrays, f"W_{k}", (members, units, inputs))
@@ -42,7 +45,7 @@ def stacked_layers(
 
 
 def check_words(words: Any, n_outputs: int) -> None:
-    """Refuse what is no code book (K, c) for so many output neurons; None is one of two classes, with one neuron."""
+    """Raise a ValueError unless words is (K, c) for c output neurons; None for two classes, with one neuron."""
     if words is None:
         if n_outputs != 1:
             raise ValueError(f"{n_outputs} output neurons need code words, one for each class.")

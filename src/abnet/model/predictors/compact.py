@@ -61,7 +61,9 @@ class Compact(Predictor):
         """Collapse all layers above the first of every member, in float64; code words (K, c) for several classes."""
         from abnet.networks import region_values
 
-        decode = None if words is None else decode_table(words)
+        decode = None
+        if words is not None:
+            decode = decode_table(words)
         exact = [network.astype(np.float64) for network in networks]
         W, b = (np.stack(parts) for parts in zip(*map(leading_weights, exact), strict=True))
         return Compact(W, b, np.stack([region_values(network, decode) for network in exact]))
@@ -70,7 +72,8 @@ class Compact(Predictor):
     def from_arrays(arrays: Arrays) -> "Compact":
         """The predictor whose `arrays` these are; ValueError if they are not fit to be."""
         check_names(arrays, ("W", "b", "H"))
-        shape, columns = arrays["W"].shape, arrays["H"].shape[2:]
+        shape = arrays["W"].shape
+        columns = arrays["H"].shape[2:]
         if len(shape) != 3 or 0 in shape or shape[1] > WIDEST:
             raise ValueError(f"the array W must have the shape (members, 1 to {WIDEST}, inputs), but has {shape}.")
         if columns and (len(columns) > 1 or columns[0] < 3):
@@ -78,7 +81,10 @@ class Compact(Predictor):
         check_array(arrays, "W", shape)
         check_array(arrays, "b", shape[:2])
         check_array(arrays, "H", (shape[0], 2 ** shape[1], *columns))
-        least = 0 if columns else -1
+        # Probabilities of several classes, or outputs in [-1, 1].
+        least = -1
+        if columns:
+            least = 0
         if arrays["H"].min() < least - 1e-9 or arrays["H"].max() > 1 + 1e-9:
             raise ValueError(f"the array H holds values outside [{least}, 1].")
         return Compact(arrays["W"], arrays["b"], arrays["H"])
@@ -91,7 +97,9 @@ class Compact(Predictor):
     @property
     def n_classes(self) -> int:
         """Number of classes."""
-        return 2 if self.H.ndim == 2 else int(self.H.shape[2])
+        if self.H.ndim == 2:
+            return 2
+        return int(self.H.shape[2])
 
     def score_rows(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """``mean_m Σ_s H_m[s] P_m(x)[s]``."""
@@ -103,9 +111,12 @@ class Compact(Predictor):
 
     def _dense_scorer(self, dtype: Any) -> Callable[[Any], NDArray[Any]]:
         """From rows to scores; the members' leading layers are one matrix product."""
-        W, b, H = (np.asarray(array, dtype) for array in (self.W, self.b, self.H))
-        W, b = W.reshape(-1, self.n_inputs), b.reshape(-1)
-        arguments = single_precision_arguments if dtype == np.float32 else leading_arguments
+        W = np.asarray(self.W, dtype).reshape(-1, self.n_inputs)
+        b = np.asarray(self.b, dtype).reshape(-1)
+        H = np.asarray(self.H, dtype)
+        arguments = leading_arguments
+        if dtype == np.float32:
+            arguments = single_precision_arguments
         return lambda X: _mean_value(H, arguments(W, b, X))
 
     def coded_scorer(self, counts: tuple[int, ...], dtype: Any = np.float64) -> Callable[[CodedRows], NDArray[Any]]:
@@ -124,24 +135,31 @@ class Compact(Predictor):
         if not np.isfinite(scores).all():
             return super().votes(matrix, threads=threads)
         # The error of one score is at most the slack, that of a difference of two scores at most twice the slack.
-        votes, unsure = winners(scores), lead(scores) <= slack * scores.ndim
+        votes = winners(scores)
+        unsure = lead(scores) <= slack * scores.ndim
         votes[unsure] = super().votes(matrix[unsure])
         return votes
 
     def _single_precision_slack(self, X: Any) -> float:
-        """Error bound of scores in float32. For codes, one sum per feature is looked up, which is itself rounded
-        once."""
-        terms = X.features.shape[1] + len(X.reached) + 2 if isinstance(X, CodedRows) else None
+        """Error bound of scores in float32."""
+        terms = None
+        if isinstance(X, CodedRows):
+            # The sum of a feature's codes is looked up: one term, which is itself rounded once.
+            terms = X.features.shape[1] + len(X.reached) + 2
         errors = [single_precision_error(W, b, terms=terms) for W, b in zip(self.W, self.b, strict=True)]
         return float(np.mean(errors)) + 1e-6
 
     def _single_precision_scores(self, X: Any, threads: int) -> NDArray[np.float64]:
         """Scores in float32, with an error of at most the slack."""
-        coded = isinstance(X, CodedRows)
-        scorer: Any = self.coded_scorer(X.counts, np.float32) if coded else self._dense_scorer(np.float32)
-        members, width = self.b.shape
+        scorer: Any
+        if isinstance(X, CodedRows):
+            scorer = self.coded_scorer(X.counts, np.float32)
+            rows = self.coded_block
+        else:
+            scorer = self._dense_scorer(np.float32)
+            members, width = self.b.shape
+            rows = max(single_precision_rows(self.n_inputs, width) // members, 16)
         scores = np.empty((len(X), *self.H.shape[2:]))
-        rows = self.coded_block if coded else max(single_precision_rows(self.n_inputs, width) // members, 16)
 
         def score(start: int) -> None:
             with np.errstate(over="ignore"):
@@ -157,7 +175,8 @@ class Compact(Predictor):
 
 def _mean_value(H: NDArray[Any], arguments: NDArray[Any]) -> NDArray[Any]:
     """Mean of the members' scores, from the arguments (rows, members · width) of their leading means."""
-    if len(H) == 1 and H.ndim == 2:  # rows first is the faster order for one table
+    if len(H) == 1 and H.ndim == 2:
+        # Rows first is the faster order for one table.
         return np.asarray(multilinear(H[0], erf(arguments)))
     means = np.ascontiguousarray(erf(arguments).T).reshape(len(H), -1, len(arguments))
     return summed_multilinear(H, means) / H.dtype.type(len(H))

@@ -52,7 +52,9 @@ class InMemory(Predictor):
     @property
     def n_classes(self) -> int:
         """Number of classes."""
-        return 2 if self.words is None else len(self.words)
+        if self.words is None:
+            return 2
+        return len(self.words)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Raises a ValueError, because the code of the aggregation cannot be stored."""
@@ -65,9 +67,12 @@ class InMemory(Predictor):
 
     def score_rows(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """The mean of the networks' outputs."""
-        table, lifted = None if self.words is None else decode_table(self.words), lift(X)
-        outputs = [self.aggregation.output(net.layers, lifted, None, table) for net in self.networks]
-        return np.mean([np.asarray(out, np.float64) for out in outputs], axis=0)
+        table = None
+        if self.words is not None:
+            table = decode_table(self.words)
+        lifted = lift(X)
+        outputs = [self.aggregation.output(network.layers, lifted, None, table) for network in self.networks]
+        return np.mean([np.asarray(output, np.float64) for output in outputs], axis=0)
 
     def _refuse(self) -> NoReturn:
         raise ValueError(

@@ -57,9 +57,9 @@ def kind_of(predictor: Predictor) -> str:
 
 def predictor_class(kind: object) -> type[Predictor]:
     """The class of a kind, imported now."""
-    home = _HOMES.get(kind) if isinstance(kind, str) else None
-    if home is None:
+    # What a file names as its kind may be a list, which no dict can look up.
+    if not isinstance(kind, str) or kind not in _HOMES:
         raise ValueError(f"unknown kind of predictor {str(kind)[:60]!r}; the kinds are {', '.join(_HOMES)}.")
-    module, name = home.split(":")
-    found: type[Predictor] = getattr(import_module(module), name)
-    return found
+    module, name = _HOMES[kind].split(":")
+    predictor: type[Predictor] = getattr(import_module(module), name)
+    return predictor

@@ -38,6 +38,10 @@ class Affine:
         """Return the affine value of pre-activations (n, units)."""
         return (a - self.centres) * self.scales + self.shifts
 
+    def constants(self) -> dict[str, NDArray[Any]]:
+        """The constants by their names in a file."""
+        return {"centres": self.centres, "scales": self.scales, "shifts": self.shifts}
+
 
 @dataclass(frozen=True, eq=False)
 class Ramp:
@@ -48,6 +52,10 @@ class Ramp:
     def __call__(self, a: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the rectified value of pre-activations (n, units)."""
         return np.maximum(self.affine(a), 0.0)
+
+    def constants(self) -> dict[str, NDArray[Any]]:
+        """The constants by their names in a file."""
+        return self.affine.constants()
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +79,10 @@ class Step:
         """Return ±1 for pre-activations (n, units)."""
         return np.where(self.flips * a >= self.thresholds, 1.0, -1.0)
 
+    def constants(self) -> dict[str, NDArray[Any]]:
+        """The constants by their names in a file."""
+        return {"flips": self.flips, "thresholds": self.thresholds}
+
 
 def first_nonnegative(
     function: Callable[[NDArray[np.float64]], NDArray[np.float64]], units: int
@@ -87,15 +99,17 @@ def first_nonnegative(
     array([inf])
     """
     infinity = np.float64(np.inf).view(np.int64)
-    low, high = (
-        np.full(units, -infinity),
-        np.full(units, infinity),
-    )  # function(low) < 0 <= function(high), by convention
+    # Throughout, function(low) < 0 <= function(high), at the infinities by convention.
+    low = np.full(units, -infinity)
+    high = np.full(units, infinity)
     while np.any(high - 1 > low):
-        middle = (low & high) + ((low ^ high) >> 1)  # ⌊(low + high)/2⌋ without overflow
-        with np.errstate(over="ignore", invalid="ignore"):  # a finished unit may stand at -inf, which does not pass
+        # ⌊(low + high)/2⌋ without overflow.
+        middle = (low & high) + ((low ^ high) >> 1)
+        # A finished unit may stand at -inf, which does not pass.
+        with np.errstate(over="ignore", invalid="ignore"):
             passed = function(_float_at(middle)) >= 0
-        low, high = np.where(passed, low, middle), np.where(passed, middle, high)
+        low = np.where(passed, low, middle)
+        high = np.where(passed, middle, high)
     return _float_at(high)
 
 
@@ -166,16 +180,15 @@ class Layers(Predictor):
     def from_arrays(arrays: Arrays) -> "Layers":
         """The predictor whose `arrays` these are; ValueError if they are not fit to be."""
         depth = sum(name.startswith("weights_") for name in arrays)
-        kinds: list[Any] = [
-            Step if f"flips_{k}" in arrays else Ramp if k < depth else Affine for k in range(1, depth + 1)
-        ]
-        names = [
-            name
-            for k, kind in enumerate(kinds, start=1)
-            for name in (f"weights_{k}", *(f"{u}_{k}" for u in _UNITS[kind]))
-        ]
+        kinds = [_kind_of_units(arrays, k, depth) for k in range(1, depth + 1)]
+        names = []
+        for k, kind in enumerate(kinds, start=1):
+            names.append(f"weights_{k}")
+            names += [f"{constant}_{k}" for constant in _UNITS[kind]]
         words = arrays.get("words")
-        check_names(arrays, (*names, *(() if words is None else ("words",))))
+        if words is not None:
+            names.append("words")
+        check_names(arrays, tuple(names))
         weights = tuple(_checked_weights(arrays, f"weights_{k}") for k in range(1, depth + 1))
         shapes = [W.shape for W in weights]
         if not shapes or [rows for rows, _ in shapes[:-1]] != [columns for _, columns in shapes[1:]]:
@@ -196,7 +209,9 @@ class Layers(Predictor):
     @property
     def n_classes(self) -> int:
         """Number of classes."""
-        return max(len(self.weights[-1]), 2) if self.words is None else len(self.words)
+        if self.words is not None:
+            return len(self.words)
+        return max(len(self.weights[-1]), 2)
 
     @property
     def network(self) -> BAM | None:
@@ -225,39 +240,60 @@ class Layers(Predictor):
             h = np.eye(len(self.words))[nearest_word(self.words, h)]
         # A step would hide a NaN of the input from the caller.
         scores = np.where(finite[:, None], h, np.nan)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
+        if scores.shape[1] == 1:
+            return scores[:, 0]
+        return scores
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Weights and unit constants by layer, and the words; steps have thresholds, the others centres."""
-        found: dict[str, NDArray[Any]] = {} if self.words is None else {"words": self.words}
+        arrays: dict[str, NDArray[Any]] = {}
+        if self.words is not None:
+            arrays["words"] = self.words
         for k, (W, units) in enumerate(zip(self.weights, self.units, strict=True), start=1):
-            found[f"weights_{k}"] = W
-            constants = units.affine if isinstance(units, Ramp) else units
-            found |= {f"{name}_{k}": np.asarray(getattr(constants, name)) for name in _UNITS[type(units)]}
-        return found
+            arrays[f"weights_{k}"] = W
+            arrays |= {f"{name}_{k}": constant for name, constant in units.constants().items()}
+        return arrays
 
 
 def _compact(W: NDArray[Any]) -> NDArray[Any]:
     """Binary weights as int8, others as float64."""
-    return W.astype(np.int8) if np.all(np.abs(W) == 1) else W.astype(np.float64)
+    if np.all(np.abs(W) == 1):
+        return W.astype(np.int8)
+    return W.astype(np.float64)
+
+
+def _kind_of_units(arrays: Arrays, k: int, depth: int) -> Any:
+    """The units of layer k: steps have flips; otherwise the last layer is affine and the others are ramps."""
+    if f"flips_{k}" in arrays:
+        return Step
+    if k < depth:
+        return Ramp
+    return Affine
 
 
 def _checked_weights(arrays: Arrays, name: str) -> NDArray[Any]:
     W = arrays[name]
     if W.ndim != 2 or 0 in W.shape:
         raise ValueError(f"the array {name} must be a matrix, but has the shape {W.shape}.")
-    check_array(arrays, name, W.shape, np.int8 if W.dtype == np.int8 else np.float64)
-    if W.dtype == np.int8 and not np.all(np.abs(W) == 1):
+    if W.dtype != np.int8:
+        check_array(arrays, name, W.shape)
+    elif not np.all(np.abs(W) == 1):
         raise ValueError(f"the array {name} holds values other than -1 and +1.")
     return W
 
 
 def _checked_units(arrays: Arrays, kind: Any, k: int, width: int) -> Any:
-    constants = [arrays[f"{name}_{k}"] for name in _UNITS[kind]]
-    for name, array in zip(_UNITS[kind], constants, strict=True):
-        if name == "thresholds":  # infinite for a unit that is constant
-            if array.shape != (width,) or array.dtype != np.float64 or np.isnan(array).any():
-                raise ValueError(f"the array thresholds_{k} must hold {width} float64 numbers.")
-        else:
-            check_array(arrays, f"{name}_{k}", (width,), np.int8 if name == "flips" else np.float64)
-    return Ramp(Affine(*constants)) if kind is Ramp else kind(*constants)
+    constants = {name: arrays[f"{name}_{k}"] for name in _UNITS[kind]}
+    if kind is Step:
+        check_array(arrays, f"flips_{k}", (width,), np.int8)
+        thresholds = constants["thresholds"]
+        # The threshold of a unit that is constant is infinite, which `check_array` refuses.
+        if thresholds.shape != (width,) or thresholds.dtype != np.float64 or np.isnan(thresholds).any():
+            raise ValueError(f"the array thresholds_{k} must hold {width} float64 numbers.")
+        return Step(**constants)
+    for name in constants:
+        check_array(arrays, f"{name}_{k}", (width,))
+    affine = Affine(**constants)
+    if kind is Ramp:
+        return Ramp(affine)
+    return affine

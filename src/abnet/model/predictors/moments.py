@@ -68,7 +68,10 @@ class MomentsPredictor(Predictor):
     def from_arrays(arrays: Arrays) -> "MomentsPredictor":
         """The predictor whose `arrays` these are; ValueError if they are not fit to be."""
         words = arrays.get("words")
-        weights, biases = stacked_layers(arrays, further=("e",) if words is None else ("e", "words"))
+        further: tuple[str, ...] = ("e",)
+        if words is not None:
+            further = ("e", "words")
+        weights, biases = stacked_layers(arrays, further=further)
         check_array(arrays, "e", (1,))
         return MomentsPredictor(weights, biases, words, float(arrays["e"][0]))
 
@@ -97,11 +100,14 @@ class MomentsPredictor(Predictor):
     @property
     def n_classes(self) -> int:
         """Number of classes."""
-        return max(self.biases[-1].shape[1], 2) if self.words is None else len(self.words)
+        if self.words is not None:
+            return len(self.words)
+        return max(self.biases[-1].shape[1], 2)
 
     def score_rows(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """The mean of the members' outputs, in [-1, 1], or of their shares of several classes."""
-        W, b = self.weights[0].reshape(-1, self.n_inputs), self.biases[0].reshape(-1)
+        W = self.weights[0].reshape(-1, self.n_inputs)
+        b = self.biases[0].reshape(-1)
         return self.above(leading_arguments(W, b, X))
 
     def coded_scorer(self, counts: tuple[int, ...]) -> Callable[[CodedRows], NDArray[np.float64]]:
@@ -119,7 +125,12 @@ class MomentsPredictor(Predictor):
             for W, b in zip(self.weights[1:], self.biases[1:], strict=True):
                 z = _standardised(W[m], b[m], v, self.e)[1]
                 v = erf(z / math.sqrt(2))
-            outputs.append(v if self.words is not None else v[:, 0] if self.n_classes == 2 else one_of_several(z))
+            if self.words is not None:
+                outputs.append(v)
+            elif self.n_classes == 2:
+                outputs.append(v[:, 0])
+            else:
+                outputs.append(one_of_several(z))
         if self.words is not None:
             return self._decoded(np.stack(outputs, axis=1))
         return np.asarray(sum(outputs) / members)
@@ -139,8 +150,11 @@ class MomentsPredictor(Predictor):
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """``W_k`` and ``b_k`` by layer, e and the words."""
-        words = {} if self.words is None else {"words": self.words}
-        return layered_arrays(W=self.weights, b=self.biases) | {"e": np.array([self.e])} | words
+        arrays = layered_arrays(W=self.weights, b=self.biases)
+        arrays["e"] = np.array([self.e])
+        if self.words is not None:
+            arrays["words"] = self.words
+        return arrays
 
 
 class LayerMoments(NamedTuple):
@@ -166,7 +180,8 @@ def layer_moments(network: BAM, X: Any, *, e: float) -> list[LayerMoments]:
     e : float
         Extra variance of the layers above the first.
     """
-    v, layers = X, list[LayerMoments]()
+    v = X
+    layers: list[LayerMoments] = []
     for M, b in zip(network.weights, network.biases, strict=True):
         if layers:
             s, z = _standardised(M, b, v, e)
@@ -203,7 +218,9 @@ def posterior_average(network: BAM, X: Any, *, e: float) -> Any:
     array([0.   , 0.657])
     """
     z = layer_moments(network, X, e=e)[-1].z
-    return erf((z[:, 0] if z.shape[1] == 1 else z) / math.sqrt(2))
+    if z.shape[1] == 1:
+        z = z[:, 0]
+    return erf(z / math.sqrt(2))
 
 
 def one_of_several(z: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,5 +1,6 @@
 """`Paths`: networks of any width, by the mean output of a fixed set of sampled paths."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -65,8 +66,9 @@ class Paths(Predictor):
 
         `rng` must be independent of the training of the networks.
         """
-        exact, each = [contiguous(network) for network in networks], -(-n_paths // len(networks))
-        noise = tuple(rng.standard_normal((len(exact), each, d)) for d in exact[0].sizes[1:-1])
+        exact = [contiguous(network) for network in networks]
+        paths = math.ceil(n_paths / len(networks))
+        noise = tuple(rng.standard_normal((len(exact), paths, d)) for d in exact[0].sizes[1:-1])
         weights = tuple(np.stack(parts) for parts in zip(*(network.weights for network in exact), strict=True))
         biases = tuple(np.stack(parts) for parts in zip(*(network.biases for network in exact), strict=True))
         return Paths(weights, biases, noise, words)
@@ -75,8 +77,11 @@ class Paths(Predictor):
     def from_arrays(arrays: Arrays) -> "Paths":
         """The predictor whose `arrays` these are; ValueError if they are not fit to be."""
         words = arrays.get("words")
-        layers = stacked_layers(arrays, "noise", further=() if words is None else ("words",))
-        return Paths(layers[0], layers[1], layers[2], words)
+        further: tuple[str, ...] = ()
+        if words is not None:
+            further = ("words",)
+        weights, biases, noise = stacked_layers(arrays, "noise", further=further)
+        return Paths(weights, biases, noise, words)
 
     def __post_init__(self) -> None:
         check_words(self.words, self.biases[-1].shape[1])
@@ -89,7 +94,9 @@ class Paths(Predictor):
     @property
     def n_classes(self) -> int:
         """Number of classes."""
-        return 2 if self.words is None else len(self.words)
+        if self.words is None:
+            return 2
+        return len(self.words)
 
     @property
     def n_paths(self) -> int:
@@ -103,29 +110,39 @@ class Paths(Predictor):
 
     def score_rows(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Mean output of all fixed paths."""
-        table = None if self.words is None else decode_table(self.words)
+        table = None
+        if self.words is not None:
+            table = decode_table(self.words)
         total: Any = 0
         for m, network in enumerate(self.networks()):
-            total = total + self._member(network.layers, X, tuple(noise[m] for noise in self.noise), table)
+            total = total + _member_scores(network.layers, X, tuple(noise[m] for noise in self.noise), table)
         return np.asarray(total / len(self.weights[0]))
-
-    def _member(self, layers: Any, X: NDArray[np.float64], noise: tuple[Any, ...], table: Any) -> NDArray[np.float64]:
-        paths = len(noise[0])
-        step = block_rows(layers, paths)
-        if table is not None:
-            step = max(min(step, BLOCK_SIGNS // len(table)), 1)
-        blocks = []
-        for start in range(0, len(X), step):
-            means = path_means(layers, X[start : start + step], paths, lambda k, shape: noise[k])
-            # Probabilities of the outputs are summed over the paths before they are decoded: K times less work.
-            joint = means[:, :, 0].mean(axis=1) if table is None else mean_corner_probabilities(means) @ table
-            blocks.append(joint)
-        return np.concatenate(blocks) if blocks else np.empty((0, *([] if table is None else [self.n_classes])))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """``W_k``, ``b_k`` and ``noise_k`` by layer, and the words."""
-        words = {} if self.words is None else {"words": self.words}
-        return layered_arrays(W=self.weights, b=self.biases, noise=self.noise) | words
+        arrays = layered_arrays(W=self.weights, b=self.biases, noise=self.noise)
+        if self.words is not None:
+            arrays["words"] = self.words
+        return arrays
+
+
+def _member_scores(
+    layers: Any, X: NDArray[np.float64], noise: tuple[Any, ...], table: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    """Mean output of the paths of one member, block by block; with a table, decoded to several classes."""
+    paths = len(noise[0])
+    step = block_rows(layers, paths)
+    if table is not None:
+        step = max(min(step, BLOCK_SIGNS // len(table)), 1)
+    blocks = []
+    for start in range(0, max(len(X), 1), step):
+        means = path_means(layers, X[start : start + step], paths, lambda k, shape: noise[k])
+        if table is None:
+            blocks.append(means[:, :, 0].mean(axis=1))
+        else:
+            # Probabilities of the outputs are summed over the paths before they are decoded: K times less work.
+            blocks.append(mean_corner_probabilities(means) @ table)
+    return np.concatenate(blocks)
 
 
 def path_outputs(
@@ -166,7 +183,10 @@ def path_means(layers: tuple[Any, ...], X: NDArray[np.float64], n_paths: int, no
     for k, V in enumerate(layers[1:]):
         drawn = noise(k, (len(X), n_paths, z.shape[2]))
         s = np.where(z + drawn >= 0, V.dtype.type(1), V.dtype.type(-1))
-        z = sign_scores(V, s) if k < len(layers) - 2 else sign_means(V, s)
+        if k < len(layers) - 2:
+            z = sign_scores(V, s)
+        else:
+            z = sign_means(V, s)
     # A sign would hide a NaN of the input from the caller.
     return np.where(finite[:, :, None], z, np.nan)
 

@@ -61,15 +61,19 @@ class PBGNetPredictor(Predictor):
         exact = contiguous(network)
         if n_samples is None:
             return PBGNetPredictor(exact.weights, exact.biases)
-        drawing = np.random.default_rng() if rng is None else rng
-        thresholds = tuple(drawing.uniform(-1, 1, (n_samples, d)) for d in network.sizes[1:-1])
+        if rng is None:
+            rng = np.random.default_rng()
+        thresholds = tuple(rng.uniform(-1, 1, (n_samples, d)) for d in network.sizes[1:-1])
         return PBGNetPredictor(exact.weights, exact.biases, thresholds)
 
     @staticmethod
     def from_arrays(arrays: Arrays) -> "PBGNetPredictor":
         """The predictor whose `arrays` these are; ValueError if they are not fit to be."""
-        drawn = "thresholds" if any(name.startswith("thresholds") for name in arrays) else None
-        return PBGNetPredictor(*plain_layers(arrays, drawn))
+        if any(name.startswith("thresholds") for name in arrays):
+            weights, biases, thresholds = plain_layers(arrays, "thresholds")
+            return PBGNetPredictor(weights, biases, thresholds)
+        weights, biases = plain_layers(arrays)
+        return PBGNetPredictor(weights, biases)
 
     @property
     def n_inputs(self) -> int:
@@ -90,8 +94,9 @@ class PBGNetPredictor(Predictor):
         """``F^L(x)``."""
         if self.thresholds:
             step = block_rows(BAM(self.weights, self.biases).layers, len(self.thresholds[0]))
-            blocks = [self._sampled(X[start : start + step]) for start in range(0, len(X), step)]
-            return np.concatenate(blocks) if blocks else np.empty(0)
+            # One block at least, so that no rows have no scores.
+            starts = range(0, max(len(X), 1), step)
+            return np.concatenate([self._sampled(X[start : start + step]) for start in starts])
         F = leading_means(self.weights[0], self.biases[0], X)
         for table in self.tables:
             F = np.asarray(multilinear(table, F))

@@ -80,15 +80,22 @@ class Predictor(ABC):
         threads : int
         """
         matrix = as_matrix(features, self.n_inputs)
-        scores = np.empty(matrix.shape[0] if self.n_classes == 2 else (matrix.shape[0], self.n_classes))
-        looked_up = self.coded_scorer(matrix.counts) if isinstance(matrix, CodedRows) else None
-        rows = self.coded_block if looked_up else min(max(BLOCK_ENTRIES // self.n_inputs, 16), MOST_ROWS)
+        shape: tuple[int, ...] = (matrix.shape[0], self.n_classes)
+        if self.n_classes == 2:
+            shape = (matrix.shape[0],)
+        scores = np.empty(shape)
+        rows = min(max(BLOCK_ENTRIES // self.n_inputs, 16), MOST_ROWS)
+        coded_scorer = None
+        if isinstance(matrix, CodedRows):
+            coded_scorer = self.coded_scorer(matrix.counts)
+            if coded_scorer is not None:
+                rows = self.coded_block
 
         def score(start: int) -> None:
             block = matrix[start : start + rows]
             with np.errstate(over="ignore", invalid="ignore"):
-                if looked_up is not None:
-                    scores[start : start + rows] = looked_up(block)
+                if coded_scorer is not None:
+                    scores[start : start + rows] = coded_scorer(block)
                     return
                 # Inputs are rounded to single precision in training, in the certificate and here, so all use the same
                 # predictor.
@@ -125,8 +132,12 @@ def shares_of(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def as_matrix(X: Any, n_inputs: int) -> Any:
     """Rows as a two-dimensional array or row-sliceable sparse matrix of the right width."""
-    many = isinstance(X, CodedRows) and len(X) >= MANY_CODED
-    matrix = X if many else X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
+    if isinstance(X, CodedRows) and len(X) >= MANY_CODED:
+        matrix: Any = X
+    elif hasattr(X, "tocsr"):
+        matrix = X.tocsr()
+    else:
+        matrix = np.asarray(X)
     if matrix.ndim != 2 or matrix.shape[1] != n_inputs:
         raise ValueError(f"X has shape {matrix.shape}, but the network expects (rows, {n_inputs}).")
     if matrix.dtype.kind not in "fiub":

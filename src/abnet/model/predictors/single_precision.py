@@ -32,7 +32,8 @@ SMALL_PRODUCT = 2**18
 
 def single_precision_arguments(W: NDArray[np.float32], b: NDArray[np.float32], X: Any) -> NDArray[np.float32]:
     """`leading_arguments` in float32, few rows at a time: a row is read once for its product and its norm."""
-    sums, squares = np.empty((len(X), len(b)), np.float32), np.empty(len(X), np.float32)
+    sums = np.empty((len(X), len(b)), np.float32)
+    squares = np.empty(len(X), np.float32)
     step = min(max(SMALL_PRODUCT // W.size, 16), 4096)
     with np.errstate(over="ignore", invalid="ignore"):
         for start in range(0, len(X), step):
@@ -78,7 +79,10 @@ def single_precision_error(W: NDArray[np.float64], b: NDArray[np.float64], *, te
 
 def gamma(n: int) -> Any:
     """``γ_n = n u/(1 - n u)``, which bounds the relative error of n roundings to float32."""
-    return n * UNIT / (1 - n * UNIT) if n * UNIT < 0.1 else np.inf
+    if n * UNIT >= 0.1:
+        # The bound would say nothing long before its denominator is 0.
+        return np.inf
+    return n * UNIT / (1 - n * UNIT)
 
 
 def lead(scores: NDArray[np.float64]) -> NDArray[np.float64]:

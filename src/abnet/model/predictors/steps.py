@@ -31,7 +31,8 @@ def rounded_to(bits: int, weights: Any) -> NDArray[np.float64]:
     >>> rounded_to(4, [[0.1, 0.8, -1.0]])
     array([[ 0.  ,  0.75, -1.  ]])
     """
-    exact, most = np.asarray(weights, np.float64), 2 ** (bits - 1) - 1
+    exact = np.asarray(weights, np.float64)
+    most = 2 ** (bits - 1) - 1
     largest = np.abs(exact).max(axis=-1, keepdims=True)
     with np.errstate(divide="ignore"):
         step = np.where(largest > 0, 2.0 ** np.ceil(np.log2(largest / most)), 1.0)

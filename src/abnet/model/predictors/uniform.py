@@ -59,7 +59,8 @@ class UniformPredictor(Predictor):
         check_names(arrays, ("W", "b", "S", "H", "log_d"))
         if arrays["W"].ndim != 2 or arrays["S"].ndim != 2 or 0 in arrays["W"].shape + arrays["S"].shape:
             raise ValueError("the arrays W and S must be tables.")
-        width, n = len(arrays["W"]), len(arrays["S"])
+        width = len(arrays["W"])
+        n = len(arrays["S"])
         check_array(arrays, "W", arrays["W"].shape)
         check_array(arrays, "b", (width,))
         check_array(arrays, "S", (n, width), np.int8)
@@ -67,7 +68,7 @@ class UniformPredictor(Predictor):
         check_array(arrays, "log_d", (n,))
         if not (np.abs(arrays["S"]) == 1).all():
             raise ValueError("the array S must hold signs, -1 and +1.")
-        return UniformPredictor(*(arrays[name] for name in ("W", "b", "S", "H", "log_d")))
+        return UniformPredictor(**arrays)
 
     @property
     def n_inputs(self) -> int:

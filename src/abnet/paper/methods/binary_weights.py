@@ -99,7 +99,9 @@ def running_average(running: Statistics, batch: Statistics, *, rate: float) -> S
     >>> running_average(unit_statistics(1), batch, rate=0.5)
     Statistics(mean=Array([1.], dtype=float32), variance=Array([3.], dtype=float32))
     """
-    return Statistics(*((1 - rate) * old + rate * new for old, new in zip(running, batch, strict=True)))
+    mean = (1 - rate) * running.mean + rate * batch.mean
+    variance = (1 - rate) * running.variance + rate * batch.variance
+    return Statistics(mean, variance)
 
 
 class BinaryParameters(NamedTuple):
@@ -136,7 +138,9 @@ def clipped_step(
     """
     weights = []
     for w, u in zip(parameters.weights, direction.weights, strict=True):
-        scale = inverse_glorot(w.shape) if glorot_scale else 1.0
+        scale = 1.0
+        if glorot_scale:
+            scale = inverse_glorot(w.shape)
         weights.append(jnp.clip(w - rate * scale * u, -1, 1))
     gammas = (g - rate * u for g, u in zip(parameters.gammas, direction.gammas, strict=True))
     betas = (b - rate * u for b, u in zip(parameters.betas, direction.betas, strict=True))
@@ -180,10 +184,13 @@ def random_signs(stored: tuple[Array, ...], key: PRNGKeyArray) -> tuple[Array, .
     >>> random_signs((jnp.array([[-1.0, 1.0]]),), jax.random.key(0))
     (Array([[-1.,  1.]], dtype=float32),)
     """
-    keys = jax.random.split(key, len(stored))
-    # u is in [0, 1), so w ≥ 1 always gives +1 and w ≤ -1 never does: the clip is in the comparison
-    drawn = (uniform(k, w.shape, w.dtype) for w, k in zip(stored, keys, strict=True))
-    return tuple(2 * (u < (w + 1) / 2).astype(w.dtype) - 1 for w, u in zip(stored, drawn, strict=True))
+    drawn = []
+    for w, layer_key in zip(stored, jax.random.split(key, len(stored)), strict=True):
+        u = uniform(layer_key, w.shape, w.dtype)
+        # u is in [0, 1), so w ≥ 1 always gives +1 and w ≤ -1 never does: the clip is in the comparison.
+        positive = u < (w + 1) / 2
+        drawn.append(2 * positive.astype(w.dtype) - 1)
+    return tuple(drawn)
 
 
 def inverse_glorot(shape: tuple[int, ...]) -> float:
@@ -284,19 +291,21 @@ class BinaryLearner(ABC):
         real: Float[Array, " batch"],
     ) -> tuple[Float[Array, ""], tuple[Statistics, ...]]:
         """Return the square hinge loss in training mode, and the batch statistics of every layer."""
-        h, batch = inputs, []
-        for W, gamma, beta in zip(*used, strict=True):
+        h = inputs
+        statistics = []
+        for W, gamma, beta in zip(used.weights, used.gammas, used.betas, strict=True):
             a = h @ W.T
-            batch.append(batch_statistics(a, real))
-            f = normalise(a, batch[-1], gamma, beta, epsilon=self.epsilon)
+            statistics.append(batch_statistics(a, real))
+            f = normalise(a, statistics[-1], gamma, beta, epsilon=self.epsilon)
             h = self.activation(f)
-        return square_hinge(output_scores(f), targets, weights), tuple(batch)
+        return square_hinge(output_scores(f), targets, weights), tuple(statistics)
 
     def output(
         self, state: BinaryState, inputs: Float[Array, "batch inputs"], key: PRNGKeyArray
     ) -> Float[Array, "batch *classes"]:
         """Return the scores in evaluation mode: test weights and running statistics."""
-        h, (stored, gammas, betas) = inputs, state.parameters
+        stored, gammas, betas = state.parameters
+        h = inputs
         for W, gamma, beta, running in zip(self.test_weights(stored), gammas, betas, state.running, strict=True):
             f = normalise(h @ W.T, running, gamma, beta, epsilon=self.epsilon)
             h = self.activation(f)

@@ -46,11 +46,15 @@ class BinaryConnect(BinaryLearner):
 
     def training_weights(self, stored: tuple[Array, ...], key: PRNGKeyArray) -> tuple[Array, ...]:
         """Return ``w_b``: the signs of the stored weights, or a random draw around them."""
-        return random_signs(stored, key) if self.stochastic else nearest_signs(stored)
+        if self.stochastic:
+            return random_signs(stored, key)
+        return nearest_signs(stored)
 
     def test_weights(self, stored: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the signs of the stored weights, or the stored weights of a stochastic learner."""
-        return stored if self.stochastic else nearest_signs(stored)
+        if self.stochastic:
+            return stored
+        return nearest_signs(stored)
 
     def activation(self, a: Float[Array, "batch units"]) -> Float[Array, "batch units"]:
         """``max(0, a)``."""

@@ -3,7 +3,7 @@
 import warnings
 from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from abnet.model.predictors.predictor import Predictor
 from abnet.training.features import prepare
 from abnet.training.labelled_rows import LabelledRows, checked_rows
 from abnet.training.progress_bar import training_bar
-from abnet.training.seeds import seeds
+from abnet.training.seeds import generators_from
 from abnet.utils.parameters import check_choice, check_fraction, check_hidden, check_positive, check_tolerance
 
 __all__ = ["BNNClassifier", "BaselineClassifier", "BinaryConnectClassifier", "BinaryWeightsClassifier", "EBPClassifier"]
@@ -77,22 +77,36 @@ class BaselineClassifier(PredictionMixin):
         return self
 
     def _learn(self, rows: LabelledRows) -> Model:
-        hidden, seed = self._check_parameters(), drawn_seed(self.random_state)
-        _, init_rng, train_rng = seeds(seed, 3)
+        hidden = self._check_parameters()
+        seed = drawn_seed(self.random_state)
+        _, init_rng, train_rng = generators_from(seed, 3)
+        # Early stopping watches the first part of the split; the rest is trained on.
         split = Split.of(row_hashes(rows.X, rows.marks), self.validation_fraction, seed)
-        watched, trained = split.first, split.counted
+        watched = split.first
+        trained = split.counted
         features = prepare(rows, self.preprocessor, rows.marks, (watched, trained), trained)
         self.preprocessor_ = features.transformer
-        order, K = np.concatenate([watched, trained]), rows.labels.n_classes
-        sizes = (features.base.shape[1], *hidden, 1 if K == 2 else K)
-        marks = rows.marks[order]
-        targets = marks if K == 2 else 2 * np.eye(K)[rows.codes[order]] - 1
-        given = features.base, targets, None if rows.weights is None else rows.weights[order]
-        state, learner = self._train(sizes, given, len(watched), init_rng, train_rng)
+        order = np.concatenate([watched, trained])
+        n_classes = rows.labels.n_classes
+        if n_classes == 2:
+            n_outputs = 1
+            targets = rows.marks[order]
+        else:
+            n_outputs = n_classes
+            targets = 2 * np.eye(n_classes)[rows.codes[order]] - 1
+        weights = None
+        if rows.weights is not None:
+            weights = rows.weights[order]
+        sizes = (features.base.shape[1], *hidden, n_outputs)
+        learner = self._learner()
+        state = self._train(learner, sizes, features.base, targets, weights, len(watched), init_rng, train_rng)
         card = Card(
-            estimator=type(self).__name__, sizes=sizes, n_training_rows=len(marks),
-            row_filter=row_filter(features.base, marks), training_inputs=features.training,
-        )  # fmt: skip
+            estimator=type(self).__name__,
+            sizes=sizes,
+            n_training_rows=len(order),
+            row_filter=row_filter(features.base, rows.marks[order]),
+            training_inputs=features.training,
+        )
         predictor = self._deploy(learner, state)
         return Model(predictor, rows.labels, features.preparation, rows.feature_names, card=card)
 
@@ -105,35 +119,40 @@ class BaselineClassifier(PredictionMixin):
         return check_hidden(self.hidden_layer_sizes)
 
     def _train(
-        self, sizes: tuple[int, ...], rows: Any, n_watched: int, init_rng: Any, train_rng: Any
-    ) -> tuple[Any, Any]:
+        self,
+        learner: Any,
+        sizes: tuple[int, ...],
+        X: Any,
+        targets: Any,
+        weights: Any,
+        n_watched: int,
+        init_rng: np.random.Generator,
+        train_rng: np.random.Generator,
+    ) -> Any:
+        """The best state by the error of the watched rows, which come first; the others are trained on."""
         from abnet.training.compilation import compilation_cache
-        from abnet.training.loop import Limits, Span, open_runs, pad_rows
-        from abnet.training.runner import NEVER, best_of, new_keys, run_stage, stack
+        from abnet.training.loop import Limits, Span, pad_rows
+        from abnet.training.runner import NEVER, Stage, new_keys, train
         from abnet.training.sample_weights import scaled_weights
 
-        X, y, weights = rows
-        learner, n = self._learner(), len(y) - n_watched
-        limits = Limits(self.tol, self.n_iter_no_change, NEVER, self.max_iter)
+        n_trained = len(targets) - n_watched
+        stage = Stage(
+            name="validation error",
+            start=learner.start(learner.init(new_keys(init_rng, 1)[0], sizes)),
+            train=Span(n_watched, n_trained),
+            watch=Span(0, n_watched),
+            rate=self.learning_rate_init,
+            batch_size=self._batch(n_trained),
+            limits=Limits(self.tol, self.n_iter_no_change, NEVER, self.max_iter),
+        )
+        padded_rows = pad_rows(X, targets, scaled_weights(weights, n_watched))
         with compilation_cache(), training_bar(self.verbose) as report:
-            first = learner.start(learner.init(new_keys(init_rng, 1)[0], sizes))
-            outcome = run_stage(
-                (learner,),
-                (open_runs(stack([first]), [self.learning_rate_init], new_keys(train_rng, 1)),),
-                pad_rows(X, y, scaled_weights(weights, n_watched)),
-                Span(n_watched, n),
-                Span(0, n_watched),
-                rng=train_rng,
-                batch_size=self._batch(n),
-                limits=limits,
-                report=report
-                and (lambda epoch, values: report("validation error", epoch, self.max_iter, float(values[0]))),
-            )
-        self.loss_curve_ = [float(value) for value in outcome.curve[:, 0]] if len(outcome.curve) else []
+            trained = train(learner, stage, padded_rows, train_rng, report)
+        self.loss_curve_ = trained.curve
         self.n_iter_ = max(len(self.loss_curve_) - 1, 0)
-        if outcome.interrupted:
+        if trained.interrupted:
             warnings.warn("Training was interrupted: the best network so far is kept.", stacklevel=2)
-        return best_of(outcome.runs[0]), learner
+        return trained.state
 
     def _batch(self, n: int) -> int:
         if self.batch_size == "auto":
@@ -146,8 +165,6 @@ class BaselineClassifier(PredictionMixin):
 class BinaryWeightsClassifier(BaselineClassifier):
     """A network with binary weights; for prediction, batch normalisation is folded into its units."""
 
-    _shares: ClassVar[bool] = False
-
     _: KW_ONLY
     glorot_scale: bool = True
 
@@ -157,7 +174,9 @@ class BinaryWeightsClassifier(BaselineClassifier):
         return network
 
     def _auto_batch(self, n: int) -> int:
-        return 100 if n >= 100 else min(32, n)
+        if n >= 100:
+            return 100
+        return min(32, n)
 
 
 @dataclass(eq=False, repr=False)
@@ -281,7 +300,9 @@ class EBPClassifier(BaselineClassifier):
         from abnet.paper.methods import EBP, EBPAdam
 
         check_choice("method", self.method, ("ebp", "ebp_adam"))
-        return EBP(e=self.e) if self.method == "ebp" else EBPAdam(e=self.e)
+        if self.method == "ebp":
+            return EBP(e=self.e)
+        return EBPAdam(e=self.e)
 
     def _deploy(self, learner: Any, state: Any) -> Predictor:
         from abnet.model.predictors.moments import MomentsPredictor

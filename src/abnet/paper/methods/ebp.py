@@ -30,13 +30,13 @@ def uniform_means(key: PRNGKeyArray, sizes: tuple[int, ...]) -> BAM:
     """
     check_outputs(sizes)
     keys = jax.random.split(key, len(sizes) - 1)
-    shapes = list(zip(sizes[1:], sizes[:-1], strict=True))
-    bounds = [math.sqrt(3 / inputs) for _, inputs in shapes]
-    weights = (jax.random.uniform(*each) for each in zip(keys, shapes, strict=True))
-    return BAM(
-        tuple((2 * u - 1) * bound for u, bound in zip(weights, bounds, strict=True)),
-        tuple(jnp.zeros(outputs) for outputs, _ in shapes),
-    )
+    weights = []
+    biases = []
+    for layer_key, inputs, outputs in zip(keys, sizes[:-1], sizes[1:], strict=True):
+        u = jax.random.uniform(layer_key, (outputs, inputs))
+        weights.append((2 * u - 1) * math.sqrt(3 / inputs))
+        biases.append(jnp.zeros(outputs))
+    return BAM(tuple(weights), tuple(biases))
 
 
 def ascent_direction(
@@ -73,16 +73,22 @@ def ascent_direction(
         ``(ΔM_l, Δb_l)``, a sum over the batch, not a mean.
     """
     layers = layer_moments(network, inputs, e=e)
-    z, s = layers[-1].z, layers[-1].s
-    y = targets[:, None] if targets.ndim == 1 else targets
-    delta = weights[:, None] * y * inverse_mills_ratio(y * z) / s
-    steps = [(delta.T @ layers[-1].v, delta.sum(0))]
+    y = targets
+    if y.ndim == 1:
+        y = y[:, None]
+    output = layers[-1]
+    delta = weights[:, None] * y * inverse_mills_ratio(y * output.z) / output.s
+    # From the output layer down to the first, so that both lists are reversed at the end.
+    weight_steps = [delta.T @ output.v]
+    bias_steps = [delta.sum(0)]
     for M, below in zip(network.weights[:0:-1], layers[-2::-1], strict=True):
-        carrier = M + steps[-1][0] if updated_weights else M
+        carrier = M
+        if updated_weights:
+            carrier = M + weight_steps[-1]
         delta = (delta @ carrier) * 2 * normal_density(below.z) / below.s
-        steps.append((delta.T @ below.v, delta.sum(0)))
-    dM, db = zip(*reversed(steps), strict=True)
-    return BAM(dM, db)
+        weight_steps.append(delta.T @ below.v)
+        bias_steps.append(delta.sum(0))
+    return BAM(tuple(reversed(weight_steps)), tuple(reversed(bias_steps)))
 
 
 @dataclass(frozen=True)

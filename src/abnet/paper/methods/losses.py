@@ -79,7 +79,9 @@ def square_hinge(
     """
     total = jnp.sum(weights)
     losses = jnp.square(jnp.maximum(0, 1 - targets * outputs))
-    return weights @ (losses if losses.ndim == 1 else losses.mean(axis=1)) / jnp.where(total > 0, total, 1)
+    if losses.ndim == 2:
+        losses = losses.mean(axis=1)
+    return weights @ losses / jnp.where(total > 0, total, 1)
 
 
 def check_outputs(sizes: tuple[int, ...]) -> None:

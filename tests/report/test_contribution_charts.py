@@ -10,8 +10,8 @@ from abnet.explanation import ExplanationPlan, explain, explain_model
 from abnet.explanation.model_explanation import ROW_EVALUATIONS
 from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
+from abnet.report.contribution_charts import beeswarms, dependences
 from abnet.report.moves import direction_text
-from abnet.report.rows_drawn import dependences, swarms
 from abnet.report.svg import Bar, bar_chart
 from abnet.tables.columns import DateColumn, NumericColumn, TextColumn
 from abnet.tables.labels import Labels
@@ -56,7 +56,7 @@ def dots_by_line(picture: str) -> dict[str, np.ndarray]:
 
 def test_every_row_is_a_dot_at_its_contribution(rng: np.random.Generator) -> None:
     found = explained(rng)
-    made = swarms(found)
+    made = beeswarms(found)
     assert made is not None
     (panel,) = made["panels"]
     lines = dots_by_line(str(panel["picture"]))
@@ -77,7 +77,7 @@ def test_several_classes_have_a_beeswarm_each_of_their_own_shapley_values(rng: n
     found = explain_model(model, X, background=X[:5])
     values = np.stack([row.contributions for row in explain(model, X, plan=plan_of(model, X))])
     np.testing.assert_allclose(found.contributions, values)
-    made = swarms(found)
+    made = beeswarms(found)
     assert made is not None
     assert [panel["title"] for panel in made["panels"]] == ["c1", "c2", "c3", "c4", "c10"]
     scales = {tuple(re.findall(r'<text x="([\d.]+)%" y="18".*?>(.*?)<', str(p["picture"]))) for p in made["panels"]}
@@ -96,7 +96,7 @@ def test_of_many_classes_those_that_are_moved_most_have_panels(rng: np.random.Ge
     names = tuple(f"k{i}" for i in range(15))
     contributions = rng.normal(size=(30, 3, 15)) * np.arange(1, 16)
     many = replace(found, classes=names, contributions=contributions)
-    made = swarms(many)
+    made = beeswarms(many)
     assert made is not None
     assert [panel["title"] for panel in made["panels"]] == [f"k{i}" for i in range(3, 15)]
     assert "12 classes" in made["words"]
