@@ -129,14 +129,16 @@ def learning(frame: pl.DataFrame) -> NDArray[np.bool_]:
 def test_counted_rows_that_choose_among_models_cannot_certify_the_choice(frame: pl.DataFrame, fitted: Any) -> None:
     """As in a fit in memory: the rows of a choice are used up, and those of a single model are not."""
     counted = frame.filter(~learning(frame))
-    assert abnet.certify_table(fitted.model_, counted, truth="y").made.facts.n_rows == N - MOST
+    again: Any = abnet.certify_table(fitted.model_, counted, truth="y").made
+    assert again.facts.n_rows == N - MOST
     chosen = ABNetClassifier(**SMALL, n_candidates=2)
     model = fit_table(pieces(frame), "y", estimator=chosen, max_learn_rows=MOST).model_
     for given in (counted, counted.head(300), frame.filter(learning(frame))):
         with pytest.raises(TrainingRowsError):
             abnet.certify_table(model, given, truth="y")
     new = frame.with_columns(pl.col("x") + 0.0005)
-    assert abnet.certify_table(model, new, truth="y").made.facts.n_rows == N
+    other: Any = abnet.certify_table(model, new, truth="y").made
+    assert other.facts.n_rows == N
 
 
 def relabelled(frame: pl.DataFrame, label: str, count: int) -> tuple[pl.DataFrame, NDArray[np.intp]]:

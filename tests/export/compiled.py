@@ -80,22 +80,35 @@ int main(void) {
 def build(model: Model, folder: Path, *flags: str, single: bool = False) -> tuple[Path, CSource]:
     """The program around a model, compiled with all warnings."""
     source = to_c(model, folder / "model.c", single=single)
-    fields = list(zip(source.members, _textual(model), strict=True)) if source.members else []
-    real, cast = ("float", "(float)") if single else ("double", "")
-    parts = {
-        "type": "abnet_row" if fields else real,
-        "each": "1" if fields else "ABNET_COLUMNS",
-        "read": "\n".join(
-            f"        x->{name} = {'text' if is_text else cast + 'number'}();" for name, is_text in fields
-        )
-        or f"        for (read = 0; read < ABNET_COLUMNS; read++) x[read] = {cast}number();",
-        "call": "x" + (", one" if model.predictor.shares else ""),
-        "many": ", p" if model.predictor.shares else "",
-        "free": "\n".join(f"        free((void *)x->{name});" for name, is_text in fields if is_text),
-    }
+    number = "number"
+    parts = {"type": "double", "each": "ABNET_COLUMNS", "call": "x", "many": "", "free": ""}
+    if single:
+        number = "(float)number"
+        parts["type"] = "float"
+    parts["read"] = f"        for (read = 0; read < ABNET_COLUMNS; read++) x[read] = {number}();"
+    if source.members:
+        parts |= {"type": "abnet_row", "each": "1"} | _statements(model, source, number)
+    if model.predictor.shares:
+        parts |= {"call": "x, one", "many": ", p"}
     (folder / "main.c").write_text(MAIN % parts, encoding="ascii")
-    compile_c(folder, "main.c", "model.c", "-o", "model", *(flags or ("-O1",)), *(["-lm"] if source.libm else []))
+    options = list(flags) or ["-O1"]
+    if source.libm:
+        options.append("-lm")
+    compile_c(folder, "main.c", "model.c", "-o", "model", *options)
     return folder / "model", source
+
+
+def _statements(model: Model, source: CSource, number: str) -> dict[str, str]:
+    """C that reads the members of a row, and C that frees its texts."""
+    read = []
+    free = []
+    for name, is_text in zip(source.members, _textual(model), strict=True):
+        if is_text:
+            read.append(f"        x->{name} = text();")
+            free.append(f"        free((void *)x->{name});")
+        else:
+            read.append(f"        x->{name} = {number}();")
+    return {"read": "\n".join(read), "free": "\n".join(free)}
 
 
 def compile_c(folder: Path, *arguments: str) -> None:
@@ -123,15 +136,21 @@ def run(program: Path, model: Model, rows: Any) -> tuple[np.ndarray, np.ndarray]
 def _packed(model: Model, rows: Any) -> bytes:
     if not isinstance(rows, pl.DataFrame):
         return struct.pack("i", len(rows)) + np.asarray(rows, np.float64).tobytes()
-    out = [struct.pack("i", rows.height)]
+    packed = [struct.pack("i", rows.height)]
     textual = _textual(model)
     for row in rows.rows():
-        out += [_text(cell) if is_text else _number(cell) for cell, is_text in zip(row, textual, strict=True)]
-    return b"".join(out)
+        for cell, is_text in zip(row, textual, strict=True):
+            if is_text:
+                packed.append(_text(cell))
+            else:
+                packed.append(_number(cell))
+    return b"".join(packed)
 
 
 def _number(cell: Any) -> bytes:
-    return struct.pack("d", np.nan if cell is None else float(cell))
+    if cell is None:
+        return struct.pack("d", np.nan)
+    return struct.pack("d", float(cell))
 
 
 def _text(cell: Any) -> bytes:

@@ -45,7 +45,9 @@ class Answers:
 def by_c(model: Model, rows: Any, folder: Path) -> Answers:
     codes, probabilities = run_compiled(build(model, folder, *SANITIZED)[0], model, rows)
     no_answer = -1 - export_plan(model).n_columns
-    return Answers([NO_ANSWER if code == no_answer else max(code, -1) for code in codes.tolist()], probabilities)
+    answers = np.maximum(codes, -1)
+    answers[codes == no_answer] = NO_ANSWER
+    return Answers(answers.tolist(), probabilities)
 
 
 def by_onnx(model: Model, rows: Any, folder: Path) -> Answers:
@@ -55,8 +57,14 @@ def by_onnx(model: Model, rows: Any, folder: Path) -> Answers:
     places = {label: code for code, label in enumerate(model.classes_.tolist())}
     codes = []
     for label, valid, answered in zip(*(found[name].tolist() for name in ("label", "valid", "answered")), strict=True):
-        assert (label in places) == answered  # a label that is none of the model's stands for no answer
-        codes.append(places[label] if answered else NO_ANSWER if valid else -1)
+        # A label that is none of the model's stands for no answer.
+        assert (label in places) == answered
+        if answered:
+            codes.append(places[label])
+        elif valid:
+            codes.append(NO_ANSWER)
+        else:
+            codes.append(-1)
     shares = found.get("probabilities")
     assert shares is None or np.array_equal(np.isnan(shares).all(axis=1), ~found["valid"])
     return Answers(codes, shares)
@@ -64,18 +72,28 @@ def by_onnx(model: Model, rows: Any, folder: Path) -> Answers:
 
 def by_javascript(model: Model, rows: Any, folder: Path) -> Answers:
     if isinstance(rows, pl.DataFrame):
-        cells = [[None if cell in (np.inf, -np.inf) else cell for cell in row] for row in rows.rows()]
+        table = rows.rows()
     else:
-        cells = [[cell if np.isfinite(cell) else None for cell in row] for row in np.asarray(rows, float).tolist()]
-    found = predicted(folder, model, cells)
-    taken = [answer for answer in found if not isinstance(answer, str)]
-    return Answers(
-        [
-            -1 if isinstance(answer, str) else NO_ANSWER if answer["code"] is None else answer["code"]
-            for answer in found
-        ],
-        [answer["probabilities"] for answer in taken],
-    )
+        table = np.asarray(rows, float).tolist()
+    codes = []
+    probabilities = []
+    for answer in predicted(folder, model, [[_cell(cell) for cell in row] for row in table]):
+        if isinstance(answer, str):
+            codes.append(-1)
+            continue
+        probabilities.append(answer["probabilities"])
+        code = answer["code"]
+        if code is None:
+            code = NO_ANSWER
+        codes.append(code)
+    return Answers(codes, probabilities)
+
+
+def _cell(cell: Any) -> Any:
+    """A cell as JSON has it: numbers that are not finite are null."""
+    if isinstance(cell, float) and not np.isfinite(cell):
+        return None
+    return cell
 
 
 @dataclass(frozen=True)
@@ -108,11 +126,15 @@ def check(exporter: Exporter, model: Model, rows: Any, folder: Path, reference: 
     """The labels of Python, and its probabilities within 1e-6 (float32)."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenWarning)
-        given = rows if reference is None else reference
-        labels = model.predict(given)
-        shares = model.predict_proba(given) if model.predictor.shares else None
+        if reference is None:
+            reference = rows
+        labels = model.predict(reference)
+        shares = None
+        if model.predictor.shares:
+            shares = model.predict_proba(reference)
     found = exporter.run(model, rows, folder)
-    assert [None if code == NO_ANSWER else model.classes_[code] for code in found.codes] == labels.tolist()
+    named = dict(enumerate(model.classes_.tolist())) | {NO_ANSWER: None}
+    assert [named[code] for code in found.codes] == labels.tolist()
     assert len(set(found.codes)) > 1
     if shares is not None:
         np.testing.assert_allclose(found.probabilities, shares, rtol=0, atol=1e-6)
