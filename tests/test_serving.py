@@ -138,7 +138,12 @@ def test_triton() -> None:
         name: (kind, [int(size) for size in sizes.split(",")])
         for name, kind, sizes in re.findall(r'name: "(\w+)" data_type: TYPE_(\w+) dims: \[ ([-\d, ]+) \]', text)
     }
-    kinds = {onnx.TensorProto.FLOAT: "FP32", onnx.TensorProto.STRING: "STRING", onnx.TensorProto.BOOL: "BOOL"}
+    kinds = {
+        onnx.TensorProto.DOUBLE: "FP64",
+        onnx.TensorProto.FLOAT: "FP32",
+        onnx.TensorProto.STRING: "STRING",
+        onnx.TensorProto.BOOL: "BOOL",
+    }
     assert told == {
         info.name: (
             kinds[info.type.tensor_type.elem_type],

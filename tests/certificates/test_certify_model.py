@@ -129,7 +129,7 @@ def test_files_are_read_back_and_checked(kind: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"format": "abnet certificate, version 1"}', '{"kind": 1}'])
 def test_other_files_are_no_certificates(text: str, tmp_path: Path) -> None:
     (tmp_path / "c.json").write_text(text)
-    with pytest.raises(ValueError, match="no certificate"):
+    with pytest.raises(ValueError, match="certificate"):
         abnet.load_certificate(tmp_path / "c.json")
 
 

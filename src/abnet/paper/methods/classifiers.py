@@ -3,7 +3,7 @@
 import warnings
 from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -164,6 +164,8 @@ class BaselineClassifier(PredictionMixin):
 @dataclass(eq=False, repr=False)
 class BinaryWeightsClassifier(BaselineClassifier):
     """A network with binary weights; for prediction, batch normalisation is folded into its units."""
+
+    _shares: ClassVar[bool] = False  # read by `PredictionMixin`: `predict_proba` is missing then
 
     _: KW_ONLY
     glorot_scale: bool = True
