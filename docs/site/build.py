@@ -71,6 +71,9 @@ PACKAGES = [
 ]
 """Whose names are public, in the order of the reference."""
 
+INTERNAL = ("shapes", "jax_helpers")
+"""Modules of these packages that hold annotations and helpers, and nothing to call."""
+
 
 # The reference
 
@@ -80,7 +83,8 @@ def modules_of(name: str) -> list[ModuleType]:
     module = importlib.import_module(name)
     if name not in ("abnet.networks", "abnet.model.predictors"):
         return [module]
-    inside = [importlib.import_module(f"{name}.{found.name}") for found in pkgutil.iter_modules(module.__path__)]
+    names = [found.name for found in pkgutil.iter_modules(module.__path__)]
+    inside = [importlib.import_module(f"{name}.{found}") for found in names if found not in INTERNAL]
     return [module, *inside]
 
 
