@@ -126,10 +126,16 @@ def test_files_are_read_back_and_checked(kind: str, tmp_path: Path) -> None:
         abnet.load_certificate(path)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"format": "abnet certificate, version 1"}', '{"kind": 1}'])
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"kind": 1}'])
 def test_other_files_are_no_certificates(text: str, tmp_path: Path) -> None:
     (tmp_path / "c.json").write_text(text)
-    with pytest.raises(ValueError, match="certificate"):
+    with pytest.raises(ValueError, match="no certificate"):
+        abnet.load_certificate(tmp_path / "c.json")
+
+
+def test_a_certificate_of_another_version_is_named_as_such(tmp_path: Path) -> None:
+    (tmp_path / "c.json").write_text('{"format": "abnet certificate, version 1"}')
+    with pytest.raises(ValueError, match="format version 1"):
         abnet.load_certificate(tmp_path / "c.json")
 
 
