@@ -25,8 +25,9 @@ from abnet.certificates.from_evidence import (
     for_candidates,
     rates,
 )
-from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall, meet
+from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall
 from abnet.certificates.held import Held
+from abnet.certificates.meet_goal import meet
 from abnet.certificates.outside import judge_answers
 from abnet.certificates.paired_errors import compare_judged
 from abnet.certificates.scores import certify_scores

@@ -16,8 +16,9 @@ from abnet.certificates.decided import about_the_decision
 from abnet.certificates.decision import Decision
 from abnet.certificates.evidence import observe
 from abnet.certificates.from_evidence import Terms, about_the_vote, certify
-from abnet.certificates.goals import TargetError, TargetRecall, meet
+from abnet.certificates.goals import TargetError, TargetRecall
 from abnet.certificates.held import Held
+from abnet.certificates.meet_goal import meet
 from abnet.certificates.outside import judge_answers
 from abnet.certificates.sentences import decision_sentence
 from abnet.certificates.statement import state

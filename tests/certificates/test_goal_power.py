@@ -11,18 +11,20 @@ from scipy.stats import binom
 from abnet.certificates.decision import ARGMAX, Decision
 from abnet.certificates.evidence import Evidence, observe
 from abnet.certificates.from_evidence import Terms
-from abnet.certificates.goals import Goal, Grid, TargetError, TargetPrecision, TargetRecall, meet
+from abnet.certificates.goals import Goal, TargetError, TargetPrecision, TargetRecall
 from abnet.certificates.held import Held
+from abnet.certificates.meet_goal import meet
 from abnet.certificates.rule_rates import rates_of_rule
+from abnet.certificates.thresholds import Candidates
 
 CLASSES = ("well", "ill")
 TERMS = Terms(delta=0.1)
 Sample = tuple[NDArray[np.float64], NDArray[np.intp]]
 
 
-def seen(grid: Grid, scores: NDArray[np.float64], truth: NDArray[np.intp]) -> Evidence:
-    marks = grid.decisions[0].score(scores)
-    return observe(ARGMAX(scores), truth, CLASSES, scores=marks, thresholds=grid.thresholds)
+def seen(candidates: Candidates, scores: NDArray[np.float64], truth: NDArray[np.intp]) -> Evidence:
+    marks = candidates.decisions[0].score(scores)
+    return observe(ARGMAX(scores), truth, CLASSES, scores=marks, thresholds=candidates.thresholds)
 
 
 # Power
@@ -50,9 +52,9 @@ def share_certified(goal: Goal, shape: str, *, surer: float = 1.0, held: int = 2
     rng, found = np.random.default_rng(1), 0
     for _ in range(held):
         scores, truth = calibrated(rng, shape, 300)
-        grid = goal.grid(Held(np.sign(scores) * np.abs(scores) ** surer, truth), CLASSES, 300, TERMS)
+        candidates = goal.candidates(Held(np.sign(scores) * np.abs(scores) ** surer, truth), CLASSES, 300, TERMS)
         found += sum(
-            goal.settle(seen(grid, *calibrated(rng, shape, 300)), grid, TERMS)[0] is not None for _ in range(each)
+            goal.certify(seen(candidates, *calibrated(rng, shape, 300)), candidates, TERMS)[0] is not None for _ in range(each)
         )
     return found / (held * each)
 
@@ -124,23 +126,23 @@ MOST = int(binom.ppf(0.999, HELD * EACH, TERMS.delta))
 def n_false(kind: str, settle: Any, *, terms: Terms = TERMS) -> int:
     rng, goal, found = np.random.default_rng(3), LIMITS[kind], 0
     for _ in range(HELD):
-        grid = goal.grid(Held(*at_the_limit(rng, kind, 3000)), CLASSES, 400, terms)
-        found += sum(is_false(kind, settle(goal, grid, at_the_limit(rng, kind, 400), terms)) for _ in range(EACH))
+        candidates = goal.candidates(Held(*at_the_limit(rng, kind, 3000)), CLASSES, 400, terms)
+        found += sum(is_false(kind, settle(goal, candidates, at_the_limit(rng, kind, 400), terms)) for _ in range(EACH))
     return found
 
 
-def as_it_is(goal: Goal, grid: Grid, sample: Sample, terms: Terms) -> Decision | None:
+def as_it_is(goal: Goal, candidates: Candidates, sample: Sample, terms: Terms) -> Decision | None:
     """The last threshold that passed: any of them may be selected."""
-    return goal.settle(seen(grid, *sample), replace(grid, merits=tuple(range(len(grid.decisions)))), terms)[0]
+    return goal.certify(seen(candidates, *sample), replace(candidates, merits=tuple(range(len(candidates.decisions)))), terms)[0]
 
 
-def without_stopping(goal: Goal, grid: Grid, sample: Sample, terms: Terms) -> Decision | None:
+def without_stopping(goal: Goal, candidates: Candidates, sample: Sample, terms: Terms) -> Decision | None:
     """A mutant: go on after a failure."""
     scores, truth = sample
     failing, limit = (ARGMAX(scores) != truth, 0.1) if isinstance(goal, TargetError) else (truth == 0, 0.15)
-    above = grid.decisions[0].score(scores) > np.array(grid.thresholds)[:, None]
+    above = candidates.decisions[0].score(scores) > np.array(candidates.thresholds)[:, None]
     passed = binom.cdf((above & failing).sum(axis=1), above.sum(axis=1), limit) <= terms.delta
-    return grid.decisions[0] if passed.any() else None
+    return candidates.decisions[0] if passed.any() else None
 
 
 def test_a_doubled_rate_would_be_noticed() -> None:
@@ -183,12 +185,12 @@ def n_wrong_somewhere(goal: Goal, *, paid: bool) -> int:
     """Samples in which a limit fails at one of every fourth of the thresholds that may be selected."""
     rng, found = np.random.default_rng(4), 0
     for _ in range(5):
-        grid = goal.grid(Held(*spread(rng, 300)), CLASSES, 300, TERMS)
-        records = np.flatnonzero(np.diff(np.maximum.accumulate(grid.merits), prepend=-1.0))
-        assert len(records) == grid.n_selectable
-        selectable = [grid.decisions[place] for place in records[::4]]
+        candidates = goal.candidates(Held(*spread(rng, 300)), CLASSES, 300, TERMS)
+        records = np.flatnonzero(np.diff(np.maximum.accumulate(candidates.merits), prepend=-1.0))
+        assert len(records) == candidates.n_selectable
+        selectable = [candidates.decisions[place] for place in records[::4]]
         for _ in range(SAMPLES // 5):
-            evidence = seen(grid, *spread(rng, 300))
+            evidence = seen(candidates, *spread(rng, 300))
             found += any(fails(decision, evidence, len(records) if paid else 1) for decision in selectable)
     return found
 
@@ -219,9 +221,9 @@ def test_limits_hold_at_every_threshold_that_may_be_selected() -> None:
 def test_what_is_stated_beside_a_goal_holds(goal: Goal) -> None:
     rng, wrong, certified = np.random.default_rng(5), dict.fromkeys(true_rates(0.0), 0), 0
     for _ in range(10):
-        grid = goal.grid(Held(*spread(rng, 300)), CLASSES, 300, TERMS)
+        candidates = goal.candidates(Held(*spread(rng, 300)), CLASSES, 300, TERMS)
         for _ in range(30):
-            decision, (_, *beside) = goal.settle(seen(grid, *spread(rng, 300)), grid, TERMS)
+            decision, (_, *beside) = goal.certify(seen(candidates, *spread(rng, 300)), candidates, TERMS)
             if decision is None:
                 continue
             certified += 1
@@ -229,7 +231,7 @@ def test_what_is_stated_beside_a_goal_holds(goal: Goal) -> None:
             for s in beside:
                 assert s.check() == "recomputed"
                 assert s.value is not None
-                assert s.n_candidates == grid.n_selectable
+                assert s.n_candidates == candidates.n_selectable
                 wrong[s.quantity] += true[s.quantity] > s.value if s.side == "at most" else true[s.quantity] < s.value
             assert {s.quantity for s in beside} == set(true) - {
                 "recall" if isinstance(goal, TargetRecall) else "precision"
@@ -243,13 +245,13 @@ def test_what_is_stated_beside_a_goal_holds(goal: Goal) -> None:
 
 def test_the_rows_that_would_be_needed_are_enough_in_four_of_five_samples() -> None:
     goal, rng = TargetError(0.05), np.random.default_rng(6)
-    grid = goal.grid(Held(*calibrated(rng, "clusters", 5000)), CLASSES, 120, TERMS)
-    outcomes = [goal.settle(seen(grid, *calibrated(rng, "clusters", 120)), grid, TERMS) for _ in range(10)]
+    candidates = goal.candidates(Held(*calibrated(rng, "clusters", 5000)), CLASSES, 120, TERMS)
+    outcomes = [goal.certify(seen(candidates, *calibrated(rng, "clusters", 120)), candidates, TERMS) for _ in range(10)]
     statement = next(made for decision, (made, *_) in outcomes if decision is None)
     needed = statement.rows_needed
     assert needed is not None
     assert 100 < needed < 1000
     passed = sum(
-        goal.settle(seen(grid, *calibrated(rng, "clusters", needed)), grid, TERMS)[0] is not None for _ in range(200)
+        goal.certify(seen(candidates, *calibrated(rng, "clusters", needed)), candidates, TERMS)[0] is not None for _ in range(200)
     )
     assert 0.6 < passed / 200 < 0.95

@@ -7,8 +7,9 @@ from scipy.stats import binom, binomtest
 from abnet.bounds.counted import cost_bound
 from abnet.certificates.decision import Decision, cuts_between
 from abnet.certificates.from_evidence import Terms
-from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall, meet
+from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall
 from abnet.certificates.held import Held
+from abnet.certificates.meet_goal import meet
 from abnet.certificates.split import bet_keys, row_hashes, row_order
 
 CLASSES = ("well", "ill")
@@ -72,9 +73,9 @@ def test_a_sequence_that_skips_a_failure_is_caught() -> None:
     goal, rng, broken = TargetRecall(0.9, "ill"), np.random.default_rng(6), 0
     for _ in range(SAMPLES):
         held, terms = Held(*draw(rng, 300)), Terms(delta=0.1)
-        grid = goal.grid(held, CLASSES, 400, terms)
+        candidates = goal.candidates(held, CLASSES, 400, terms)
         scores, truth = draw(rng, 400)
-        good = [d for d in grid.decisions if np.mean(d(scores)[truth == 1] == 1) >= 0.9]
+        good = [d for d in candidates.decisions if np.mean(d(scores)[truth == 1] == 1) >= 0.9]
         broken += true_rate(goal, good[-1])[1] if good else 0
     assert binomtest(broken, SAMPLES, 0.1, alternative="greater").pvalue < 1e-3
 
@@ -96,7 +97,7 @@ def test_costs_move_the_cut_towards_the_dear_error() -> None:
     rng = np.random.default_rng(8)
     dear = Costs({("ill", "well"): 20.0, ("well", "ill"): 1.0})
     held = Held(*draw(rng, 2000))
-    (decision,) = dear.grid(held, CLASSES, 400, Terms()).decisions
+    (decision,) = dear.candidates(held, CLASSES, 400, Terms()).decisions
     assert decision.threshold is not None
     assert decision.threshold < -0.3  # P(ill) = 1/21 is at -.75
 
@@ -108,9 +109,11 @@ def score_at(p: float) -> float:
 def test_the_bayes_cut_is_taken_unless_another_is_clearly_cheaper() -> None:
     scores, truth = draw(np.random.default_rng(9), 200)
     goal = Costs({("ill", "well"): 4.0, ("well", "ill"): 1.0})
-    (decision,) = goal.grid(Held(scores, truth, score_at), CLASSES, 400, Terms()).decisions
+    (decision,) = goal.candidates(Held(scores, truth, score_at), CLASSES, 400, Terms()).decisions
     assert decision.threshold == pytest.approx(-np.log(4) / 4, abs=5e-4)
-    (wrong,) = goal.grid(Held(scores, truth, lambda p: 0.9), CLASSES, 400, Terms()).decisions  # calls few rows ill
+    (wrong,) = goal.candidates(
+        Held(scores, truth, lambda p: 0.9), CLASSES, 400, Terms()
+    ).decisions
     assert wrong.threshold is not None
     assert wrong.threshold < 0.3
 
@@ -119,7 +122,7 @@ def test_the_cheapest_cut_is_the_cheapest_by_exhaustion() -> None:
     rng = np.random.default_rng(3)
     scores, truth = draw(rng, 300)
     goal = Costs({("ill", "well"): 3.0, ("well", "ill"): 1.0})
-    (decision,) = goal.grid(Held(scores, truth), CLASSES, 400, Terms()).decisions
+    (decision,) = goal.candidates(Held(scores, truth), CLASSES, 400, Terms()).decisions
     table = goal.table(CLASSES)
     totals = [table[truth, (scores > t).astype(int)].sum() for t in cuts_between(scores)]
     assert table[truth, decision(scores)].sum() == min(totals)
@@ -194,7 +197,7 @@ def test_goals_that_cannot_be_are_refused() -> None:
     with pytest.raises(ValueError, match="between 0 and 1"):
         TargetError(1.5)
     with pytest.raises(ValueError, match="sick"):
-        TargetRecall(0.9, "sick").grid(held, CLASSES, 100, Terms())
+        TargetRecall(0.9, "sick").candidates(held, CLASSES, 100, Terms())
     with pytest.raises(ValueError, match="ill"):
         Costs({("well", "ill"): 1.0}).table(CLASSES)
     with pytest.raises(ValueError, match="sick"):

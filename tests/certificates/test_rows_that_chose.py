@@ -14,8 +14,9 @@ import abnet
 from abnet.certificates.decision import ARGMAX, Decision
 from abnet.certificates.fitted_rows import row_filter
 from abnet.certificates.from_evidence import Terms
-from abnet.certificates.goals import TargetError, meet
+from abnet.certificates.goals import TargetError
 from abnet.certificates.held import Held
+from abnet.certificates.meet_goal import meet
 from abnet.model.card import Card
 from abnet.model.distributed_scoring import certify_frame
 from abnet.model.predictors.compact import Compact

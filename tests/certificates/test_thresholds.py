@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from abnet.certificates.decision import cuts_between
 from abnet.certificates.from_evidence import Terms
-from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall, meet
+from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall
 from abnet.certificates.held import Held
+from abnet.certificates.meet_goal import meet
 from abnet.certificates.sentences import SENTENCES, _if
 
 Array = NDArray[np.float64]
@@ -22,8 +23,8 @@ GOALS: dict[str, Goal] = {
 
 def thresholds_of(kind: str, s: Array, y: NDArray[np.bool_]) -> list[float]:
     """In the order in which they are tested; without the one that answers every row."""
-    grid = GOALS[kind].grid(Held(s, y.astype(int)), CLASSES, 1000, Terms())
-    return [t for d in grid.decisions if (t := d.threshold) is not None and t != -1.0]
+    candidates = GOALS[kind].candidates(Held(s, y.astype(int)), CLASSES, 1000, Terms())
+    return [t for d in candidates.decisions if (t := d.threshold) is not None and t != -1.0]
 
 
 def world(rng: np.random.Generator, *, tied: bool) -> tuple[Array, NDArray[np.bool_]]:
@@ -95,7 +96,7 @@ def test_the_first_threshold_has_rows_enough_to_pass(rng: np.random.Generator, w
     """The error falls from `worst` to 0: the more errors there are, the fewer rows are above the first threshold."""
     s = rng.random(4000)
     truth = (rng.random(4000) >= worst * (1.0 - s)).astype(int)
-    first = GOALS["abstaining"].grid(Held(s, truth), CLASSES, 300, Terms(delta=0.1)).decisions[0].threshold
+    first = GOALS["abstaining"].candidates(Held(s, truth), CLASSES, 300, Terms(delta=0.1)).decisions[0].threshold
     assert first is not None
     above = np.mean(s > first)
     assert 300 * above >= 45  # 0.95^45 < 0.1

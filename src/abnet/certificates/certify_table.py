@@ -10,7 +10,7 @@ from abnet.certificates.certify_model import certify_judged, confusion_of
 from abnet.certificates.decided import about_the_decision
 from abnet.certificates.decision import ARGMAX
 from abnet.certificates.from_evidence import Terms
-from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall
+from abnet.certificates.goals import Goal
 from abnet.certificates.labelled_table import JudgedTable, judge_model_rows, judge_predictions
 from abnet.certificates.outside import Judged
 from abnet.certificates.scores import certify_scores
@@ -99,8 +99,8 @@ def certify_table(
         Column with populations; their bounds hold jointly.
     group : str, optional
         Column with the group of each row; the certificate is then about a new group.
-    goal : TargetError, TargetRecall, TargetPrecision or Costs, optional
-        Certify a threshold for this goal.
+    goal : Goal, optional
+        Certify a threshold for this goal: `TargetError`, `TargetRecall`, `TargetPrecision` or `Costs`.
     aside : float
         Fraction of the rows, chosen at random, that fixes the thresholds of a goal.
     random_state : int, optional
@@ -128,7 +128,7 @@ def certify_table(
         )
     loaded, goal_label = as_model(model), None
     if goal is not None:
-        goal_label = _positive(goal, loaded.labels.names)
+        goal_label = _label_of_scores(goal, loaded.labels.names)
         wanted = replace(wanted, positive=goal_label or None)
     rows = judge_model_rows(
         loaded, table, truth=truth, columns=wanted.columns, scored=goal_label, allow_shift=allow_shift
@@ -192,7 +192,8 @@ def certify_predictions(
             "column {!r} cannot be both the {} and the model's answer or score: name another column.",
             truth, Parameter("truth"),
         )  # fmt: skip
-    if (score is not None) != (goal is not None) or (prediction is None and (goal is None or _is_error(goal))):
+    needs_prediction = goal is None or goal.needs_confidence
+    if (score is not None) != (goal is not None) or (needs_prediction and prediction is None):
         raise ParameterError(
             "{} needs a target or costs; a target error and a plain certificate need {}.",
             Parameter("score"), Parameter("prediction"),
@@ -206,15 +207,13 @@ def _terms(delta: float, n_candidates: int) -> Terms:
     return Terms(delta=check_fraction("delta", delta), n_candidates=n_candidates, source="test set")
 
 
-def _is_error(goal: Goal | None) -> bool:
-    return isinstance(goal, TargetError)
-
-
-def _positive(goal: Goal, names: tuple[str, ...]) -> str:
+def _label_of_scores(goal: Goal, names: tuple[str, ...]) -> str:
     """The label that the scores belong to; empty if they are the model's confidence."""
-    if isinstance(goal, TargetRecall | TargetPrecision):
-        return label_text(str(goal.positive))
-    return "" if _is_error(goal) else label_text(names[-1])
+    if goal.needs_confidence:
+        return ""
+    if goal.positive_label is not None:
+        return label_text(str(goal.positive_label))
+    return label_text(names[-1])
 
 
 @dataclass(frozen=True)
@@ -274,13 +273,8 @@ class _Wanted:
     def _decision(self, rows: JudgedTable, goal: Goal) -> Certificate:
         rows.judged()  # refuses a table without labels
         positive = None if self.positive is None else label_text(self.positive)
-        if isinstance(goal, TargetRecall | TargetPrecision):
-            positive = label_text(str(goal.positive))
-            goal = replace(goal, positive=positive)
-        if isinstance(goal, Costs) and isinstance(goal.costs, dict):
-            if positive is None:
-                raise ParameterError("costs need {}, the class that the scores belong to.", Parameter("positive_class"))
-            goal = Costs(rows.check_costs(goal.costs, positive))
+        goal = goal.relabelled(lambda label: label_text(str(label)))
+        rows.said += goal.check_labels(rows.truth, rows.known, positive)
         return certify_scores(
             rows.scores, rows.truth, goal, answers=np.array(rows.answers, object), positive=positive,
             aside=self.aside, random_state=self.random_state, delta=self.terms.delta,

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["ARGMAX", "Decision", "cut_below", "cuts_between", "room_of", "sureness"]
+__all__ = ["ARGMAX", "Decision", "cut_below", "cuts_between", "room_of", "confidence"]
 
 Floats = NDArray[np.float64]
 
@@ -48,7 +48,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         """The values compared with the threshold: the score of the positive class, or the model's confidence."""
         values = np.asarray(scores, np.float64)
         if self.kind != "cut":
-            return sureness(values)
+            return confidence(values)
         if values.ndim != 1:
             raise ValueError("a cut is for two classes.")
         return values if self.positive == 1 else -values
@@ -70,12 +70,12 @@ ARGMAX = Decision()
 """The plain vote."""
 
 
-def sureness(scores: ArrayLike) -> Floats:
+def confidence(scores: ArrayLike) -> Floats:
     """The model's confidence for each row: ``|F(x)|`` for two classes, the largest share of the vote for several.
 
     Examples
     --------
-    >>> sureness([-0.5, 0.2]), sureness([[0.2, 0.7, 0.1]])
+    >>> confidence([-0.5, 0.2]), confidence([[0.2, 0.7, 0.1]])
     (array([0.5, 0.2]), array([0.7]))
     """
     values = np.asarray(scores, np.float64)

@@ -137,26 +137,6 @@ class JudgedTable:
         """The population of each row; rows without a cell form a population of their own."""
         return ["(missing)" if cell is None else cell for cell in self.columns[column]]
 
-    def check_costs(self, costs: dict[tuple[str, str], float], positive: str) -> dict[tuple[str, str], float]:
-        """Costs with labels as written in the table; raises a ParameterError for unknown labels or duplicate pairs."""
-        named = {(label_text(truth), label_text(answer)): cost for (truth, answer), cost in costs.items()}
-        labels = list(dict.fromkeys(label for pair in named for label in pair))
-        there = list(self.known) or sorted(set(self.truth))
-        strange, given = [label for label in labels if label not in there], Parameter("costs")
-        if strange:
-            raise ParameterError("{}: there is no label {}; the labels are {}.", given, listed(strange), listed(there))
-        if len(named) < len(costs):
-            raise ParameterError("{}: a pair of labels is given twice.", given)
-        if positive not in labels or len(labels) != 2:
-            raise ParameterError("{} must name {!r} and one other label; got {}.", given, positive, listed(labels))
-        neither = sum(label not in labels for label in self.truth)
-        if neither:
-            self.said.append(
-                f"{number_of(neither, 'row')} have a label that is neither {labels[0]} nor {labels[1]}; each of "
-                "them counts with the largest cost"
-            )
-        return named
-
 
 def target_of(model: Model, truth: str | None) -> str:
     """The column with the labels: the given one, or the one that the model predicts."""

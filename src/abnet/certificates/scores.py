@@ -1,17 +1,18 @@
 """`certify_scores`: certify decisions from the scores of any model."""
 
-from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abnet.certificates.certificate import Certificate
+from abnet.certificates.decision import Decision
 from abnet.certificates.evidence import observe
 from abnet.certificates.from_evidence import Terms, facts_of
-from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall, meet
+from abnet.certificates.goals import Goal
 from abnet.certificates.held import Held
-from abnet.certificates.outside import judge_answers
+from abnet.certificates.meet_goal import meet
 from abnet.certificates.split import Split, drawn_seed, row_hashes
 from abnet.utils.checks import level
 
@@ -43,9 +44,10 @@ def certify_scores(
         class.
     y : array-like (n,)
         Labels.
-    goal : TargetError, TargetRecall, TargetPrecision or Costs
-        For recall and precision, every label but the positive one is negative. Costs name `positive` and one other
-        label (or are an array with the negative class first); a row with any other label has the largest cost.
+    goal : Goal
+        `TargetError`, `TargetRecall`, `TargetPrecision` or `Costs`. For recall and precision, every label but the
+        positive one is negative. Costs name `positive` and one other label (or are an array with the negative class
+        first); a row with any other label has the largest cost.
     answers : array-like (n,), optional
         The model's answers, for `TargetError`.
     positive : label, optional
@@ -70,55 +72,50 @@ def certify_scores(
     >>> rng = np.random.default_rng(0)
     >>> ill = rng.random(2000) < 0.3
     >>> scores = rng.normal(size=2000) + 3 * ill
+    >>> from abnet import TargetRecall
     >>> made = certify_scores(scores, np.where(ill, "ill", "well"), TargetRecall(0.9, positive="ill"))
     >>> made.find("recall", "class", "ill").value, made.facts.n_rows
     (0.9, 1400)
     """
-    marks, labels = np.asarray(scores, np.float64), np.asarray(y)
-    if marks.ndim != 1 or labels.shape != marks.shape or len(marks) < 2 or not np.isfinite(marks).all():
-        raise ValueError(f"scores and y must be vectors of two or more rows; got {marks.shape} and {labels.shape}.")
-    hashes = row_hashes({"score": marks, **({} if answers is None else {"answer": np.asarray(answers)})}, labels)
-    split = Split.of(hashes, level("aside", aside), drawn_seed(random_state))
-    terms = Terms(delta=delta, n_candidates=n_candidates, source="test set")
-    names, codes, said = _classes(marks, labels, goal, answers, positive)
-    some = split.first[codes[split.first] < len(names)]  # what costs the same whatever is answered decides nothing
-    if not len(some):
+    values = np.asarray(scores, np.float64)
+    labels = np.asarray(y)
+    if values.ndim != 1 or labels.shape != values.shape or len(values) < 2 or not np.isfinite(values).all():
+        raise ValueError(f"scores and y must be vectors of two or more rows; got {values.shape} and {labels.shape}.")
+    hashed = {"score": values}
+    if answers is not None:
+        hashed["answer"] = np.asarray(answers)
+    split = Split.of(row_hashes(hashed, labels), level("aside", aside), drawn_seed(random_state))
+    names, truth, codes = goal.code_labels(labels, values, answers, positive)
+    # A row with a label that the goal does not name costs the same whatever is answered, so it decides no threshold.
+    first = split.first[truth[split.first] < len(names)]
+    if not len(first):
         raise ValueError(f"no row that was set aside is {' or '.join(names)}, so no threshold can be found.")
-    scored, truth = marks[split.counted], codes[split.counted]
-    shown = None if said is None else said[split.counted]
-    held = Held(marks[some], codes[some], answers=None if said is None else said[some])
-    keys = np.arange(len(truth))
-    decision, made = meet(goal, held, scored, truth, names, terms, keys=keys, answers=shown)
-    if shown is None:
-        shown = np.full(len(truth), len(names)) if decision is None else decision(scored)
-    return Certificate(statements=tuple(made), facts=facts_of(observe(shown, truth, names), terms))
+    held = Held(values[first], truth[first])
+    counted_scores = values[split.counted]
+    counted_truth = truth[split.counted]
+    counted_answers = None
+    if codes is not None:
+        held = replace(held, answers=codes[first])
+        counted_answers = codes[split.counted]
+    terms = Terms(delta=delta, n_candidates=n_candidates, source="test set")
+    decision, statements = meet(
+        goal,
+        held,
+        counted_scores,
+        counted_truth,
+        names,
+        terms,
+        keys=np.arange(len(counted_truth)),
+        answers=counted_answers,
+    )
+    if counted_answers is None:
+        counted_answers = _answers_of(decision, counted_scores, len(names))
+    evidence = observe(counted_answers, counted_truth, names)
+    return Certificate(statements=tuple(statements), facts=facts_of(evidence, terms))
 
 
-def _classes(
-    marks: NDArray[np.float64], labels: NDArray[Any], goal: Goal, answers: ArrayLike | None, positive: Any
-) -> tuple[tuple[str, ...], NDArray[np.intp], NDArray[np.intp] | None]:
-    """Names of the classes of a goal, the code of every row, and the codes of the answers if the goal needs them."""
-    if not isinstance(goal, TargetError):
-        named = goal.positive if isinstance(goal, TargetRecall | TargetPrecision) else positive
-        return *_two_classes(labels, named, goal.costs if isinstance(goal, Costs) else None), None
-    if answers is None:
-        raise ValueError("TargetError needs the model's answers beside its scores.")
-    if marks.min() < 0.0:
-        raise ValueError("scores must not be negative for TargetError: they say how sure the model is.")
-    judged = judge_answers(labels, answers)
-    return judged.names, judged.truth, judged.answers
-
-
-def _two_classes(labels: NDArray[Any], positive: Any, costs: Any) -> tuple[tuple[str, str], NDArray[np.intp]]:
-    """Names, negative first, and codes; 2 for a label that the costs do not name."""
-    if positive is None or not np.any(labels == positive):
-        raise ValueError(f"positive must be one of the labels; got {positive!r}.")
-    is_positive = np.asarray(labels == positive)
-    if not isinstance(costs, Mapping):
-        return (f"not {positive}", str(positive)), is_positive.astype(np.intp)
-    named = {str(label) for pair in costs if isinstance(pair, tuple) for label in pair}
-    others = sorted(named - {str(positive)})
-    if str(positive) not in named or len(others) != 1:
-        raise ValueError(f"costs must name two labels, {positive} and one other; they name {', '.join(sorted(named))}.")
-    is_other = np.array([str(label) == others[0] for label in labels.tolist()], np.bool_)
-    return (others[0], str(positive)), np.where(is_positive, 1, np.where(is_other, 0, 2))
+def _answers_of(decision: Decision | None, scores: NDArray[np.float64], n_classes: int) -> NDArray[np.intp]:
+    """Answers by the certified decision; no answer, if nothing could be certified."""
+    if decision is None:
+        return np.full(len(scores), n_classes)
+    return decision(scores)

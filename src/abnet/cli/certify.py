@@ -7,6 +7,7 @@ import typer
 
 from abnet.cli import console, options
 from abnet.cli.console import UsageError, guarded
+from abnet.cli.goal_options import with_goal_options
 from abnet.utils.progress import stage_bars
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ Seed = Annotated[
 
 
 @guarded
+@with_goal_options
 def certify(
     context: typer.Context,
     model: Answered,
@@ -85,11 +87,7 @@ def certify(
     json: options.AsJSON = False,
     delta: options.Delta = 0.05,
     n_candidates: options.NCandidates = 1,
-    target_error: options.TargetError = None,
-    target_recall: options.TargetRecall = None,
-    target_precision: options.TargetPrecision = None,
-    positive_class: options.PositiveClass = None,
-    costs: options.Costs = None,
+    goal: "Goal | None" = None,
     aside: Aside = 0.3,
     random_state: Seed = None,
 ) -> None:
@@ -113,7 +111,6 @@ def certify(
     if save is not None:
         check_output(save, "JSON", inputs=(model, table), overwrite=overwrite, option="--save")
     values = context.params
-    goal = options.goal_of(values)
     if confusion and (by or group or goal is not None or allow_training_rows):
         raise UsageError("--confusion counts all rows as independent: leave out --by, --group, targets and costs.")
     with stage_bars("Starting", hidden=json):

@@ -7,12 +7,14 @@ import typer
 
 from abnet.cli import console, options
 from abnet.cli.console import guarded
+from abnet.cli.goal_options import with_goal_options
 from abnet.utils.progress import stage_bars
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from abnet.certificates.certificate import Certificate
+    from abnet.certificates.goals import Goal
     from abnet.certificates.trade_off import TradeOff
     from abnet.estimators.fitted_table import FittedTable
     from abnet.model.card import Rival
@@ -21,6 +23,7 @@ __all__ = ["comparison", "fit", "show_fit"]
 
 
 @guarded
+@with_goal_options
 def fit(
     context: typer.Context,
     table: options.Table,
@@ -62,11 +65,7 @@ def fit(
     learn_fraction: options.LearnFraction = "auto",
     delta: options.Delta = 0.05,
     n_candidates: options.NCandidates = 1,
-    target_error: options.TargetError = None,
-    target_recall: options.TargetRecall = None,
-    target_precision: options.TargetPrecision = None,
-    positive_class: options.PositiveClass = None,
-    costs: options.Costs = None,
+    goal: "Goal | None" = None,
     class_weight: options.ClassWeight = None,
     random_state: options.RandomState = None,
     hidden_layer_sizes: options.HiddenLayerSizes = "auto",
@@ -97,7 +96,7 @@ def fit(
     with console.when_interrupted("interrupted; nothing was written."), bar:
         from abnet.estimators.fit_table import fit_table
 
-        classifier = options.classifier(context.params)
+        classifier = options.classifier(context.params, goal=goal)
         fitted = fit_table(
             table,
             target,
@@ -118,11 +117,7 @@ def fit(
         return
     trade_offs = []
     for trade_off in outcome.card.trade_offs:
-        if trade_off.positive is None:
-            is_shown = thresholds or target_error is not None
-        else:
-            is_shown = thresholds or target_recall is not None or target_precision is not None
-        if is_shown:
+        if thresholds or (goal is not None and goal.concerns(trade_off)):
             trade_offs.append(trade_off)
     show_fit(outcome, details=details, trade_offs=trade_offs)
 

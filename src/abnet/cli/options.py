@@ -1,6 +1,6 @@
 """Options that several commands share, each declared once.
 
-`classifier`, `goal_of`, `bins_of`, `widths` and `costs_of` convert options to parameters. `spelled` converts parameters
+`classifier`, `bins_of` and `widths` convert options to parameters. `spelled` converts parameters
 to options, for messages; `command_line` writes the command that repeats a fit.
 
 The signature of a command repeats the defaults of the library function that it calls, because importing that function
@@ -16,15 +16,15 @@ import typer
 from typer.core import TyperArgument
 
 from abnet.cli.console import UsageError
+from abnet.cli.goal_options import as_command_line, goal_option_names
 from abnet.utils.errors import Parameter
 
 if TYPE_CHECKING:
-    from abnet.certificates import goals
     from abnet.certificates.goals import Goal
     from abnet.estimators.certified import CertifiedClassifier
     from abnet.tables.preparation import TablePreparation
 
-__all__ = ["PARAMETERS", "classifier", "command_line", "bins_of", "costs_of", "flag", "goal_of", "spelled", "widths"]
+__all__ = ["PARAMETERS", "bins_of", "classifier", "command_line", "flag", "spelled", "widths"]
 
 
 _MODEL = "Model"
@@ -185,44 +185,8 @@ NCandidates = Annotated[
     int,
     _option("Number of models among which you will choose by these certificates.", metavar="N", panel=_CERTIFICATE),
 ]
-TargetError = Annotated[
-    float | None,
-    _option(
-        "Answer only where the model is sure enough, and certify this error rate among the answered rows.",
-        metavar="RATE",
-        panel=_CERTIFICATE,
-    ),
-]
-TargetRecall = Annotated[
-    float | None,
-    _option(
-        "Certify a threshold that finds this share of the rows of --positive-class.", metavar="RATE", panel=_CERTIFICATE
-    ),
-]
-TargetPrecision = Annotated[
-    float | None,
-    _option(
-        "Certify a threshold at which this share of the rows predicted as --positive-class is correct.",
-        metavar="RATE",
-        panel=_CERTIFICATE,
-    ),
-]
-PositiveClass = Annotated[
-    str | None, _option("The class that a recall or precision is about.", metavar="LABEL", panel=_CERTIFICATE)
-]
-Costs = Annotated[
-    list[str] | None,
-    _option(
-        "Cost of a wrong answer, for each pair of labels: certify the expected cost of a row.",
-        metavar="TRUTH:ANSWER=COST",
-        panel=_CERTIFICATE,
-    ),
-]
-
 # From options to parameters
 
-GOALS = ("target_error", "target_recall", "target_precision", "costs")
-"""Options that ask for a threshold; they exclude each other."""
 PARAMETERS = (
     "hidden_layer_sizes",
     "n_estimators",
@@ -241,7 +205,7 @@ COLUMNS = ("use", "numeric", "categorical", "dates")
 """Options that name columns, and are parameters of the preparation of tables."""
 
 
-def classifier(values: Mapping[str, Any]) -> "CertifiedClassifier":
+def classifier(values: Mapping[str, Any], *, goal: "Goal | None" = None) -> "CertifiedClassifier":
     """An unfitted classifier from the options of a command.
 
     The functions that fit it check its parameters before they read anything.
@@ -251,6 +215,7 @@ def classifier(values: Mapping[str, Any]) -> "CertifiedClassifier":
     values : mapping
         The options of the command by parameter name. Commands have only some of the options of `abnet fit`; parameters
         without an option keep their defaults.
+    goal : Goal, optional
     """
     from abnet.certificates.split import drawn_seed
     from abnet.estimators.certified import CertifiedClassifier
@@ -264,13 +229,11 @@ def classifier(values: Mapping[str, Any]) -> "CertifiedClassifier":
         parameters["teacher"] = None
     if parameters.get("learn_fraction", "auto") != "auto":
         parameters["learn_fraction"] = _number("--learn-fraction", parameters["learn_fraction"])
-    if "target_error" in values:
-        parameters["decision"] = goal_of(values)
     if "use" in values:
         parameters["preprocessor"] = _preparation(values)
     # The seed is drawn here, because the model file records the command line with its seed.
     parameters["random_state"] = drawn_seed(parameters["random_state"])
-    return CertifiedClassifier(**parameters)
+    return CertifiedClassifier(decision=goal, **parameters)
 
 
 def _preparation(values: Mapping[str, Any]) -> "TablePreparation":
@@ -281,33 +244,6 @@ def _preparation(values: Mapping[str, Any]) -> "TablePreparation":
         raise UsageError(f"--decimal must be 'auto', 'comma' or 'point', not {values['decimal']!r}.")
     columns = {name: tuple(values[name] or ()) for name in COLUMNS if name in values}
     return TablePreparation(max_categories=values["max_categories"], decimal=values["decimal"], **columns)
-
-
-def goal_of(values: Mapping[str, Any]) -> "Goal | None":
-    """The goal of the answers; None if there is none."""
-    from abnet.certificates import goals
-
-    chosen = [name for name in GOALS if values[name] not in (None, [], ())]
-    positive = values["positive_class"]
-    if positive is not None and chosen in ([], ["target_error"]):
-        raise UsageError("--positive-class goes with --target-recall or --target-precision: add one, or leave it out.")
-    if not chosen:
-        return None
-    if len(chosen) > 1:
-        raise UsageError(f"{_spelled(chosen[0])} and {_spelled(chosen[1])} each set a threshold: give one of them.")
-    name = chosen[0]
-    value = values[name]
-    if name == "costs":
-        return goals.Costs(costs_of(value))
-    if not 0 < value < 1:
-        raise UsageError(f"{_spelled(name)} must lie strictly between 0 and 1, not {value:g}.")
-    if name == "target_error":
-        return goals.TargetError(value)
-    if positive is None:
-        raise UsageError(f"{_spelled(name)} needs --positive-class LABEL.")
-    if name == "target_recall":
-        return goals.TargetRecall(value, positive=positive)
-    return goals.TargetPrecision(value, positive=positive)
 
 
 def bins_of(text: str | None) -> int | tuple[float, ...] | None:
@@ -340,27 +276,6 @@ def widths(text: str) -> tuple[int, ...] | str:
         return "auto"
     rule = "--hidden-layer-sizes takes widths separated by commas"
     return tuple(_whole(rule, part) for part in text.split(","))
-
-
-def costs_of(texts: list[str]) -> dict[tuple[str, str], float]:
-    """Costs by true label and answer from ``TRUTH:ANSWER=COST``.
-
-    Examples
-    --------
-    >>> costs_of(["ill:well=10", "well:ill=1"])
-    {('ill', 'well'): 10.0, ('well', 'ill'): 1.0}
-    """
-    costs: dict[tuple[str, str], float] = {}
-    for text in texts:
-        labels, _, cost = text.rpartition("=")
-        truth, colon, answer = labels.partition(":")
-        if not colon:
-            raise UsageError(f"--costs takes TRUTH:ANSWER=COST, such as ill:well=10, not {text!r}.")
-        pair = (truth.strip(), answer.strip())
-        if pair in costs:
-            raise UsageError(f"--costs: {pair[0]}:{pair[1]} is given twice.")
-        costs[pair] = _number("--costs", cost)
-    return costs
 
 
 def _whole(rule: str, text: str) -> int:
@@ -414,7 +329,7 @@ def _words_of(parameter: Any, value: Any) -> list[str]:
 
 
 _COMMAND_WITH_OPTION = {
-    **dict.fromkeys((*PARAMETERS, *GOALS, "positive_class", "max_categories", "decimal", *COLUMNS), "abnet fit"),
+    **dict.fromkeys((*PARAMETERS, *goal_option_names(), "max_categories", "decimal", *COLUMNS), "abnet fit"),
     **dict.fromkeys(("missing_label", "bins", "max_learn_rows"), "abnet fit"),
     **dict.fromkeys(("unseen", "on_error", "allow_shift"), "abnet predict"),
     "allow_training_rows": "abnet certify",
@@ -449,7 +364,9 @@ def spelled(parameter: Parameter, own: Collection[str]) -> str:
     ('abnet data --download', 'verbose')
     """
     if parameter.name == "decision":
-        return _spelled_goal(parameter.value)
+        if parameter.value is None:
+            return "a target, or --costs,"
+        return as_command_line(parameter.value)
     if parameter.name not in own and parameter.name not in _COMMAND_WITH_OPTION:
         return str(parameter)
     option = _spelled(parameter.name)
@@ -458,10 +375,3 @@ def spelled(parameter: Parameter, own: Collection[str]) -> str:
     if parameter.name in own:
         return option
     return f"{_COMMAND_WITH_OPTION[parameter.name]} {option}"
-
-
-def _spelled_goal(goal: "goals.TargetRecall | None") -> str:
-    """A goal as options."""
-    if goal is None:
-        return "a target, or --costs,"
-    return f"--target-recall {goal.recall:g} --positive-class {shlex.quote(goal.positive)}"

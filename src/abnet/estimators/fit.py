@@ -23,7 +23,7 @@ from abnet.certificates.statement import Estimate
 from abnet.estimators.column_checks import checked_notes
 from abnet.estimators.drawn_network import draw_network
 from abnet.estimators.fit_card import card_of
-from abnet.estimators.fit_goal import check_goal, decide, hint_at_recall, with_probabilities
+from abnet.estimators.fit_goal import decide, hint_at_recall, with_probabilities
 from abnet.estimators.known_classes import known_classes
 from abnet.estimators.observing import Observed, observe_posterior
 from abnet.model.model import Model
@@ -161,7 +161,8 @@ def prepare_rows(rows: LabelledRows, split: Split, settings: Settings) -> tuple[
     labels, codes = known_classes(rows, split.first, settings)
     K = labels.n_classes
     check_class_weight(settings.members.class_weight, labels.classes.tolist())
-    check_goal(settings.goal, labels.names)
+    if settings.goal is not None:
+        settings.goal.check_classes(labels.names)
     if settings.is_mixture(K):
         settings.check_mixture(K)
     features = prepare(

@@ -12,7 +12,6 @@ from abnet import __version__
 from abnet.certificates.decision import ARGMAX, Decision
 from abnet.certificates.fingerprint import background_rows
 from abnet.certificates.fitted_rows import MOST_ROWS, RowFilter, kept_rows, row_filter
-from abnet.certificates.goals import TargetPrecision, TargetRecall
 from abnet.certificates.statement import Estimate
 from abnet.certificates.trade_off import trade_offs
 from abnet.model.card import Card, Curve
@@ -52,7 +51,9 @@ def card_of(
         Whether there is a certificate.
     """
     recipe, features = learned.recipe, rows.features
-    positive = settings.goal.positive if isinstance(settings.goal, TargetRecall | TargetPrecision) else None
+    positive = None
+    if settings.goal is not None:
+        positive = settings.goal.positive_label
     # Bound rows may certify the model again if nothing was learned from them or chosen with them: no posterior, no
     # model among several, and no decision.
     untouched = settings.frozen and certified and settings.n_candidates == 1 and decision == ARGMAX

@@ -9,30 +9,19 @@ from numpy.typing import NDArray
 
 from abnet.certificates.decision import ARGMAX, Decision
 from abnet.certificates.from_evidence import Terms
-from abnet.certificates.goals import Costs, Goal, TargetPrecision, TargetRecall, meet
+from abnet.certificates.goals import Goal, TargetRecall
 from abnet.certificates.held import Held
-from abnet.certificates.rule_rates import extreme
+from abnet.certificates.meet_goal import meet
 from abnet.certificates.statement import Statement
 from abnet.model.calibration import Calibration
 from abnet.tables.labels import winners
-from abnet.utils.errors import Parameter, ParameterError, ParameterWarning
+from abnet.utils.errors import Parameter, ParameterWarning
 from abnet.utils.wording import number_of, percent
 
-__all__ = ["check_goal", "decide", "hint_at_recall", "with_probabilities"]
+__all__ = ["decide", "hint_at_recall", "with_probabilities"]
 
 RARE, FEWEST = 0.2, 10
 """Share of the training rows up to which a class is rare, and held rows of it that are needed to judge its recall."""
-
-
-def check_goal(goal: Goal | None, names: Sequence[str]) -> None:
-    """Raise a ParameterError for a target about an unknown class, or for costs that do not match the classes."""
-    if isinstance(goal, (TargetRecall, TargetPrecision)) and (len(names) != 2 or str(goal.positive) not in names):
-        raise ParameterError(
-            "a target recall or precision needs two classes, of which {} names one; got {!r}, and the classes are {}.",
-            Parameter("positive_class"), goal.positive, ", ".join(names),
-        )  # fmt: skip
-    if isinstance(goal, Costs):
-        goal.table(names)
 
 
 def hint_at_recall(held: Held, codes: NDArray[np.intp], names: Sequence[str]) -> None:
@@ -104,8 +93,8 @@ def decide(
             ),
             stacklevel=5,
         )  # fmt: skip
-    # The classes are equals for costs: leaving out one of them may be what is cheapest.
-    warning = None if isinstance(goal, Costs) else extreme(made)
+        return ARGMAX, made
+    warning = goal.warning(made)
     if warning is not None:
         warnings.warn(
             ParameterWarning(
@@ -116,7 +105,7 @@ def decide(
             ),
             stacklevel=5,
         )  # fmt: skip
-    return (ARGMAX if decision is None else decision), made
+    return decision, made
 
 
 def share_at(calibration: Calibration, probability: float) -> float:

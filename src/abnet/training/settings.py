@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from abnet.certificates.certificate import Source
 from abnet.certificates.from_evidence import Terms
-from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall
+from abnet.certificates.goals import Goal, goals_by_rank
 from abnet.certificates.row_by_row import fits_anew
 from abnet.networks import Aggregation, Ancestral, Exact, PBGNet, SampledPBGNet, Uniform, exact
 from abnet.networks.posterior import Posterior
@@ -335,11 +335,10 @@ def _check_teacher(teacher: Any) -> None:
 
 def checked_goal(goal: Any) -> Goal | None:
     """The checked goal."""
-    if goal is None or isinstance(goal, (TargetError, TargetRecall, TargetPrecision, Costs)):
+    if goal is None or isinstance(goal, Goal):
         return goal
-    raise ParameterError(
-        "{} must be TargetError, TargetRecall, TargetPrecision or Costs; got {!r}.", Parameter("decision"), goal
-    )
+    names = ", ".join(kind.__name__ for kind in goals_by_rank())
+    raise ParameterError("{} must be one of {}; got {!r}.", Parameter("decision"), names, goal)
 
 
 def check_class_weight(class_weight: Any, classes: list[Any]) -> None:

@@ -17,8 +17,9 @@ from abnet.bounds.counted import cost_bound
 from abnet.certificates import Monitor
 from abnet.certificates.evidence import observe
 from abnet.certificates.from_evidence import Terms, certify
-from abnet.certificates.goals import TargetError, meet
+from abnet.certificates.goals import TargetError
 from abnet.certificates.held import Held
+from abnet.certificates.meet_goal import meet
 from abnet.certificates.split import bet_keys, row_hashes, row_order
 from broken_promise import breaks
 

@@ -6,7 +6,7 @@ from scipy.special import expit, logit, xlogy
 
 from abnet.certificates.decision import cuts_between
 
-__all__ = ["first_cut"]
+__all__ = ["first_threshold"]
 
 Floats = NDArray[np.float64]
 
@@ -18,7 +18,7 @@ STEPS = 15
 """Newton steps, each at most 1 long: enough for slopes that matter."""
 
 
-def first_cut(marks: Floats, failing: Floats, cuts: Floats, limit: float, n_rows: int) -> int:
+def first_threshold(marks: Floats, failing: Floats, cuts: Floats, limit: float, n_rows: int) -> int:
     r"""Place of the threshold that the bound rows are most likely to certify, judged on held rows only.
 
     A threshold can be certified if the rate of failures above it is below the limit and enough rows are above it. Both
@@ -45,7 +45,7 @@ def first_cut(marks: Floats, failing: Floats, cuts: Floats, limit: float, n_rows
     >>> marks = np.linspace(0.0, 1.0, 400)
     >>> failing = (np.arange(400) % 3 == 0) & (marks < 0.5)  # every third of the lower half
     >>> cuts = np.array([0.9, 0.7, 0.55, 0.3, -1.0])
-    >>> first_cut(marks, failing, cuts, 0.1, 300), first_cut(marks, failing, cuts, 0.3, 300)
+    >>> first_threshold(marks, failing, cuts, 0.1, 300), first_threshold(marks, failing, cuts, 0.3, 300)
     (2, 3)
     """
     downwards = np.argsort(-marks, kind="stable")

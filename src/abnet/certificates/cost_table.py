@@ -1,0 +1,59 @@
+"""Costs as a table, true class by answer."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["check_costs", "costs_by_pair", "costs_of_answers"]
+
+Floats = NDArray[np.float64]
+
+
+def costs_by_pair(costs: Mapping[tuple[Any, Any], float], classes: Sequence[Any]) -> Floats:
+    """The table from costs by pairs (truth, answer); a ValueError names a missing or unknown pair."""
+    places = {str(label): place for place, label in enumerate(classes)}
+    table = np.full((len(places), len(places)), np.nan)
+    np.fill_diagonal(table, 0.0)
+    given: set[tuple[int, int]] = set()
+    for pair, cost in costs.items():
+        if not _is_pair_of(pair, places):
+            raise ValueError(f"costs: {pair!r} is not a pair (truth, answer) of the classes {', '.join(places)}.")
+        truth, answer = map(str, pair)
+        place = (places[truth], places[answer])
+        if place in given:
+            raise ValueError(f"costs: the cost of answering {answer} when {truth} is true is given twice.")
+        given.add(place)
+        table[place] = cost
+    if np.isnan(table).any():
+        row, column = np.argwhere(np.isnan(table))[0]
+        raise ValueError(f"costs: the cost of answering {classes[column]} when {classes[row]} is true is needed.")
+    return check_costs(table, len(classes))
+
+
+def _is_pair_of(pair: Any, places: Mapping[str, int]) -> bool:
+    return isinstance(pair, tuple) and len(pair) == 2 and all(str(label) in places for label in pair)
+
+
+def check_costs(costs: ArrayLike, n_classes: int) -> Floats:
+    """The checked table."""
+    table = np.asarray(costs, np.float64)
+    if table.shape != (n_classes, n_classes):
+        raise ValueError(f"costs must be a table of {n_classes} classes; got the shape {table.shape}.")
+    if not np.isfinite(table).all() or table.min() < 0.0 or table.max() == 0.0:
+        raise ValueError("costs must be finite, not negative, and not all 0.")
+    return table
+
+
+def costs_of_answers(table: Floats, answers: NDArray[np.intp], truth: NDArray[np.intp]) -> Floats:
+    """The cost of each answer as a share of the largest cost, which rows with an unknown label have.
+
+    Examples
+    --------
+    >>> costs_of_answers(np.array([[0.0, 1.0], [4.0, 0.0]]), np.array([1, 0, 1, 1]), np.array([0, 1, 1, 2])).tolist()
+    [0.25, 1.0, 0.0, 1.0]
+    """
+    known = truth < len(table)
+    costs = table[np.where(known, truth, 0), answers]
+    return np.where(known, costs / table.max(), 1.0)

@@ -1,0 +1,26 @@
+"""The goals, one file each: what a decision has to achieve, and how it is searched for, certified and asked for.
+
+A new goal is a new file in this folder: a subclass of `Goal` with `goal`.
+"""
+
+import sys
+
+from abnet.certificates.goals.costs import Costs
+from abnet.certificates.goals.error import TargetError
+from abnet.certificates.goals.goal import GOALS, Goal, GoalOption, goals_by_rank
+from abnet.certificates.goals.precision import TargetPrecision
+from abnet.certificates.goals.recall import TargetRecall
+from abnet.utils.lazy import import_folder
+
+__all__ = [
+    "GOALS",
+    "Costs",
+    "Goal",
+    "GoalOption",
+    "TargetError",
+    "TargetPrecision",
+    "TargetRecall",
+    "goals_by_rank",
+]
+
+import_folder(sys.modules[__name__])

@@ -1,0 +1,140 @@
+"""`TargetError`: abstain on uncertain rows, so that few of the answers are wrong."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from abnet.certificates import thresholds
+from abnet.certificates.goals.goal import GoalOption, RateGoal, Trials, goal, required
+from abnet.utils.wording import percent
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from abnet.certificates.decision import Decision
+    from abnet.certificates.evidence import Evidence
+    from abnet.certificates.from_evidence import Terms
+    from abnet.certificates.held import Held
+    from abnet.certificates.scored_labels import ScoredLabels
+    from abnet.certificates.statement import Statement
+    from abnet.certificates.thresholds import Candidates
+    from abnet.certificates.trade_off import TradeOff
+
+__all__ = ["TargetError"]
+
+
+@goal
+@dataclass(frozen=True)
+class TargetError(RateGoal):
+    """Goal: abstain on uncertain rows, so that the error rate among answered rows is at most `error`.
+
+    Examples
+    --------
+    >>> TargetError(0.02)
+    TargetError(error=0.02)
+    """
+
+    error: float
+
+    option = GoalOption(
+        "target_error",
+        "Answer only where the model is sure enough, and certify this error rate among the answered rows.",
+        rank=10,
+    )
+    needs_confidence = True
+
+    def __str__(self) -> str:
+        return f"An error rate of {percent(self.error)} among answered rows"
+
+    @classmethod
+    def from_option(cls, value: Any, positive_class: str | None) -> "TargetError":
+        """The goal from the value of its option; raises a ParameterError."""
+        return cls(required(cls.option, value))
+
+    @property
+    def rate(self) -> float:
+        """The error rate."""
+        return self.error
+
+    @property
+    def limit(self) -> float:
+        """The error rate, which is itself a rate of failures."""
+        return self.error
+
+    def candidates(self, held: "Held", classes: Sequence[str], n_rows: int, terms: "Terms") -> "Candidates":
+        """Decreasing thresholds on the confidence, the last answers every row; the merit is the share answered."""
+        from abnet.certificates.decision import confidence
+
+        sure = confidence(held.scores)
+        chosen = thresholds.falling_to_all(sure, held.failing, self.limit, n_rows, terms).tolist()
+        above_first = sure > chosen[0]
+        return thresholds.Candidates(
+            decisions=thresholds.abstentions(chosen),
+            merits=tuple(float((sure > threshold).mean()) for threshold in chosen),
+            seen=Trials(thresholds.whole_failures(held.failing[above_first]), int(above_first.sum())),
+            n_seen=len(sure),
+        )
+
+    def trials(self, evidence: "Evidence", decision: "Decision") -> Trials:
+        """Answered rows, and the wrong ones among them; an answer to a row with an unknown label is wrong."""
+        answered = thresholds.counts_above(evidence, decision)
+        n_answered = int(answered.sum())
+        n_right = int(answered[:-1, :-1].trace())
+        return Trials(n_answered - n_right, n_answered)
+
+    def statement(
+        self,
+        decision: "Decision",
+        trials: Trials,
+        classes: Sequence[str],
+        terms: "Terms",
+        rows_needed: int | None,
+    ) -> "Statement":
+        """The error rate among answered rows is at most the target."""
+        from abnet.certificates.statement import state
+
+        return state(
+            "error",
+            "answered rows",
+            "limit_of_failures",
+            {"failures": trials.failures, "trials": trials.trials, "limit": self.error},
+            rule={"threshold": float(decision.threshold or 0.0)},
+            rows_needed=rows_needed,
+            delta=terms.delta,
+            n_candidates=terms.n_candidates,
+        )
+
+    def beside(
+        self, decision: "Decision", evidence: "Evidence", candidates: "Candidates", terms: "Terms"
+    ) -> "list[Statement]":
+        """The share of rows that are answered."""
+        from abnet.certificates.statement import state
+
+        answered = state(
+            "coverage",
+            "predict",
+            "clopper_pearson_lower",
+            {"successes": self.trials(evidence, decision).trials, "n": evidence.n_rows},
+            side="at least",
+            rule={"thresholds": candidates.n_selectable},
+            delta=terms.delta,
+            n_candidates=terms.n_candidates * candidates.n_selectable,
+        )
+        return [answered]
+
+    def concerns(self, trade_off: "TradeOff") -> bool:
+        """Whether the table is about abstaining."""
+        return trade_off.positive is None
+
+    def code_labels(
+        self, labels: "NDArray[Any]", scores: "NDArray[np.float64]", answers: "ArrayLike | None", positive: Any
+    ) -> "ScoredLabels":
+        """The labels and the model's answers."""
+        from abnet.certificates.scored_labels import labels_and_answers
+
+        if answers is None:
+            raise ValueError("TargetError needs the model's answers beside its scores.")
+        if scores.min() < 0.0:
+            raise ValueError("scores must not be negative for TargetError: they are the model's confidence.")
+        return labels_and_answers(labels, answers)

@@ -1,0 +1,67 @@
+"""`TargetPrecision`: at least a share of the rows predicted as positive are positive."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from abnet.certificates import thresholds
+from abnet.certificates.goals.cut_goal import CutCounts, CutGoal
+from abnet.certificates.goals.goal import GoalOption, Trials, goal
+from abnet.utils.wording import percent
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from abnet.certificates.from_evidence import Terms
+
+__all__ = ["TargetPrecision"]
+
+
+@goal
+@dataclass(frozen=True)
+class TargetPrecision(CutGoal):
+    """Goal for two classes: at least this share of the rows predicted as positive are positive.
+
+    Examples
+    --------
+    >>> TargetPrecision(0.9, positive="ill")
+    TargetPrecision(precision=0.9, positive='ill')
+    """
+
+    precision: float
+    positive: Any
+
+    option = GoalOption(
+        "target_precision",
+        "Certify a threshold at which this share of the rows predicted as --positive-class is correct.",
+        rank=30,
+        positive_class="required",
+    )
+    quantity = "precision"
+
+    def __str__(self) -> str:
+        return f"A precision of {percent(self.precision)} for class {self.positive}"
+
+    @property
+    def rate(self) -> float:
+        """The precision."""
+        return self.precision
+
+    @property
+    def limit(self) -> float:
+        """The largest share of the rows predicted as positive that may be wrong."""
+        return thresholds.complement(self.precision)
+
+    def search(
+        self, scores: "NDArray[np.float64]", is_positive: "NDArray[np.bool_]", n_rows: int, terms: "Terms"
+    ) -> "NDArray[np.float64]":
+        """Decreasing thresholds, down to all rows predicted as positive."""
+        return thresholds.falling(scores, ~is_positive, self.limit, n_rows, terms)
+
+    def failures(self, counts: CutCounts) -> Trials:
+        """Rows above the threshold that are not of the positive class."""
+        return Trials(counts.rows_above - counts.positives_above, counts.rows_above)
+
+    def merit(self, counts: CutCounts) -> float:
+        """The recall."""
+        return counts.positives_above / counts.positives

@@ -1,0 +1,78 @@
+"""`meet`: fix candidate decisions on validation rows, and certify one of them on held-out rows."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from abnet.certificates.decision import ARGMAX, Decision
+from abnet.certificates.evidence import observe
+from abnet.certificates.from_evidence import Terms
+from abnet.certificates.goals import Goal
+from abnet.certificates.held import Held
+from abnet.certificates.statement import Statement
+
+__all__ = ["meet"]
+
+
+def meet(
+    goal: Goal,
+    held: Held,
+    scores: ArrayLike,
+    truth: ArrayLike,
+    classes: tuple[str, ...],
+    terms: Terms,
+    *,
+    keys: ArrayLike,
+    answers: ArrayLike | None = None,
+) -> tuple[Decision | None, list[Statement]]:
+    """Fix the candidate decisions on validation rows, test them on the held-out rows, and certify one of them.
+
+    Parameters
+    ----------
+    goal : Goal
+    held : Held
+    scores, truth : arrays (n,) or (n, K), and (n,)
+        Scores and classes of the held-out rows; class K stands for a label that the model does not know, which has the
+        largest cost.
+    classes : tuple of str
+    terms : Terms
+    keys : uint64 array (n,)
+        Positions of the rows in the order for betting bounds.
+    answers : int array (n,), optional
+        The model's answers; by default the class with the largest score.
+
+    Returns
+    -------
+    decision : Decision or None
+        None if nothing could be certified.
+    statements : list of Statement
+
+    Examples
+    --------
+    >>> from abnet import TargetPrecision
+    >>> scores, truth = np.linspace(-1.0, 1.0, 400), (np.arange(400) >= 200).astype(int)
+    >>> goal, held = TargetPrecision(0.9, positive="ill"), Held(scores, truth)
+    >>> decision, (made, *beside) = meet(goal, held, scores, truth, ("well", "ill"), Terms(), keys=np.arange(400))
+    >>> decision.kind, made.value
+    ('cut', 0.9)
+    >>> [s.about for s in beside]
+    ['recall of decision ill', 'flagged of decision ill', 'error of decision']
+    """
+    values = np.asarray(scores, np.float64)
+    codes = np.asarray(truth)
+    candidates = goal.candidates(held, classes, len(codes), terms)
+    first = candidates.decisions[0]
+    if answers is None:
+        answers = ARGMAX(values)
+    compared = None
+    if candidates.thresholds:
+        compared = first.score(values)
+    evidence = observe(
+        answers,
+        codes,
+        classes,
+        costs=goal.row_costs(first, values, codes, classes),
+        keys=keys,
+        scores=compared,
+        thresholds=candidates.thresholds,
+    )
+    return goal.certify(evidence, candidates, terms)

@@ -1,0 +1,64 @@
+"""The threshold of two classes with the least expected cost."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abnet.certificates.decision import cuts_between, room_of
+from abnet.certificates.held import Held
+
+__all__ = ["cheapest"]
+
+Floats = NDArray[np.float64]
+
+
+def cheapest(held: Held, table: Floats) -> float:
+    """The threshold on the score for the second class: the Bayes rule, unless another is clearly cheaper.
+
+    The cheapest of many thresholds on the validation rows is partly chosen by chance, so it must be cheaper than the
+    Bayes rule by more than one standard error. Without calibrated probabilities the cheapest threshold is used.
+
+    Parameters
+    ----------
+    held : Held
+    table : float array (2, 2)
+        Costs, true class by answer.
+
+    Examples
+    --------
+    >>> scores = np.array([-0.8, -0.4, 0.2, 0.6])
+    >>> cheapest(Held(scores, np.array([0, 0, 0, 1])), np.array([[0.0, 1.0], [10.0, 0.0]]))
+    0.4
+    """
+    scores = held.scores
+    # Raising the threshold above a score changes the answer to its rows from the second class to the first.
+    cost_of_change = np.where(held.codes == 1, table[1, 0] - table[1, 1], table[0, 0] - table[0, 1])
+    thresholds = cuts_between(scores)
+    places = np.searchsorted(thresholds, scores)
+    totals = np.cumsum(np.bincount(places, weights=cost_of_change, minlength=len(thresholds)))
+    best = float(thresholds[int(np.argmin(totals))])
+    if held.score_at is None:
+        return best
+    bayes = round(float(held.score_at(_bayes_probability(table))), 3)
+    if np.abs(scores - bayes).min() <= room_of(scores):
+        bayes = float(thresholds[np.searchsorted(thresholds, bayes)])
+    changed_by_bayes = (scores <= bayes).astype(np.float64)
+    changed_by_best = (scores <= best).astype(np.float64)
+    saved = cost_of_change * (changed_by_bayes - changed_by_best)
+    if saved.mean() > saved.std() / np.sqrt(len(scores)):
+        return best
+    return bayes
+
+
+def _bayes_probability(table: Floats) -> float:
+    """The probability of the second class above which answering it is cheaper.
+
+    Examples
+    --------
+    >>> _bayes_probability(np.array([[0.0, 1.0], [4.0, 0.0]]))
+    0.2
+    """
+    false_alarm = table[0, 1] - table[0, 0]
+    miss = table[1, 0] - table[1, 1]
+    if false_alarm + miss <= 0.0:
+        return 0.5  # wrong answers cost nothing more: the validation rows decide
+    return float(false_alarm / (false_alarm + miss))
