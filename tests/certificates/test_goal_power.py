@@ -54,7 +54,8 @@ def share_certified(goal: Goal, shape: str, *, surer: float = 1.0, held: int = 2
         scores, truth = calibrated(rng, shape, 300)
         candidates = goal.candidates(Held(np.sign(scores) * np.abs(scores) ** surer, truth), CLASSES, 300, TERMS)
         found += sum(
-            goal.certify(seen(candidates, *calibrated(rng, shape, 300)), candidates, TERMS)[0] is not None for _ in range(each)
+            goal.certify(seen(candidates, *calibrated(rng, shape, 300)), candidates, TERMS)[0] is not None
+            for _ in range(each)
         )
     return found / (held * each)
 
@@ -133,7 +134,9 @@ def n_false(kind: str, settle: Any, *, terms: Terms = TERMS) -> int:
 
 def as_it_is(goal: Goal, candidates: Candidates, sample: Sample, terms: Terms) -> Decision | None:
     """The last threshold that passed: any of them may be selected."""
-    return goal.certify(seen(candidates, *sample), replace(candidates, merits=tuple(range(len(candidates.decisions)))), terms)[0]
+    return goal.certify(
+        seen(candidates, *sample), replace(candidates, merits=tuple(range(len(candidates.decisions)))), terms
+    )[0]
 
 
 def without_stopping(goal: Goal, candidates: Candidates, sample: Sample, terms: Terms) -> Decision | None:
@@ -252,6 +255,7 @@ def test_the_rows_that_would_be_needed_are_enough_in_four_of_five_samples() -> N
     assert needed is not None
     assert 100 < needed < 1000
     passed = sum(
-        goal.certify(seen(candidates, *calibrated(rng, "clusters", needed)), candidates, TERMS)[0] is not None for _ in range(200)
+        goal.certify(seen(candidates, *calibrated(rng, "clusters", needed)), candidates, TERMS)[0] is not None
+        for _ in range(200)
     )
     assert 0.6 < passed / 200 < 0.95

@@ -111,9 +111,7 @@ def test_the_bayes_cut_is_taken_unless_another_is_clearly_cheaper() -> None:
     goal = Costs({("ill", "well"): 4.0, ("well", "ill"): 1.0})
     (decision,) = goal.candidates(Held(scores, truth, score_at), CLASSES, 400, Terms()).decisions
     assert decision.threshold == pytest.approx(-np.log(4) / 4, abs=5e-4)
-    (wrong,) = goal.candidates(
-        Held(scores, truth, lambda p: 0.9), CLASSES, 400, Terms()
-    ).decisions
+    (wrong,) = goal.candidates(Held(scores, truth, lambda p: 0.9), CLASSES, 400, Terms()).decisions
     assert wrong.threshold is not None
     assert wrong.threshold < 0.3
 

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from abnet.certificates.decision import Decision, cut_below, sureness
+from abnet.certificates.decision import Decision, confidence, cut_below
 from abnet.certificates.held import Held
 from abnet.utils.wording import aligned, number_of, paragraphs, percent
 
@@ -111,7 +111,7 @@ def trade_off(held: Held, classes: Sequence[Any], positive: Any = None) -> Trade
     """
     names = [str(label) for label in classes]
     if positive is None:
-        marks = sureness(held.scores)
+        marks = confidence(held.scores)
         levels = np.quantile(marks, 1.0 - np.array(SHARES), method="lower")
         decisions = [Decision(kind="abstain", threshold=float(t)) for t in cut_below(marks, levels)]
     else:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.certificates.certificate import Certificate
-from abnet.certificates.decision import ARGMAX, Decision, sureness
+from abnet.certificates.decision import ARGMAX, Decision, confidence
 from abnet.certificates.fitted_rows import FittedRows
 from abnet.certificates.grouped_rows import check_single_rows
 from abnet.certificates.outside import Judged, judge_answers
@@ -212,7 +212,7 @@ def _model_scores(model: Model, rows: Any, label: str) -> NDArray[np.float64]:
     """The model's confidence in its answers, or the scores of one of two classes."""
     scores, names = model.predictor.scores(rows), [label_text(name) for name in model.labels.names]
     if not label:
-        return sureness(scores)
+        return confidence(scores)
     if len(names) > 2:
         raise ParameterError("a target recall, a target precision and costs are for two classes; the model has more.")
     if label not in names:
