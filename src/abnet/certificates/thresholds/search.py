@@ -89,9 +89,9 @@ def falling(scores: Floats, failing: NDArray[np.bool_], limit: float, n_rows: in
     Examples
     --------
     >>> scores = np.linspace(0.0, 1.0, 101)
-    >>> found = falling(scores, (scores < 0.5), 0.1, 1000, Terms())
+    >>> found = falling(scores, scores < 0.5, 0.1, 1000, Terms())
     >>> found[[0, -1]].tolist()
-    [0.485, -0.005]
+    [0.655, -0.005]
     """
     shares = np.geomspace(_least_share(limit, n_rows, terms), 1.0, N_THRESHOLDS)
     thresholds = _thresholds_at_shares(scores, shares)
