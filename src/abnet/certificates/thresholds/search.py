@@ -58,7 +58,7 @@ def rising(scores: Floats, selected: NDArray[np.bool_], *, most_below: float) ->
     --------
     >>> scores = np.linspace(0.0, 1.0, 101)
     >>> rising(scores, scores >= 0.5, most_below=0.04).tolist()
-    [-0.005, 0.125, 0.245, 0.375, 0.445, 0.495, 0.505, 0.515]
+    [-0.005, 0.115, 0.235, 0.355, 0.435, 0.495, 0.505, 0.515]
     """
     shares = np.linspace(0.0, min(1.0, most_below), N_THRESHOLDS)
     starts = np.unique(np.quantile(scores[selected], shares, method="lower"))
