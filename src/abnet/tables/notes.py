@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from abnet.tables.cells import listed, quoted
+from abnet.tables.table_errors import listed, quoted
 from abnet.utils.errors import Parameter
 from abnet.utils.wording import number_of
 
