@@ -31,7 +31,7 @@ from sklearn.neural_network import MLPClassifier
 
 from abnet import CertifiedClassifier
 from abnet.bounds import clopper_pearson_bound
-from abnet.certificates.measures import calibration_error, log_loss
+from abnet.model.performance_measures import calibration_error, log_loss
 from abnet.tables.preparation import TablePreparation
 from abnet.utils.atomic import atomic_path
 

@@ -132,6 +132,14 @@ def test_every_import_comes_from_above(page: str) -> None:
     assert not wrong, "\n".join(wrong)
 
 
+def test_certificates_need_nothing_but_bounds_and_utilities() -> None:
+    tree = Tree(SOURCE)
+    homes = tree.public_homes()
+    modules = {path: module for path, module in tree.modules().items() if path.startswith("certificates/")}
+    used = {name.split(".")[1] for module in modules.values() for _, name in imported(module, homes)}
+    assert used == {"bounds", "certificates", "utils"}
+
+
 FORBIDDEN = """
 from typing import TYPE_CHECKING
 import abnet.training.loop                                # 3

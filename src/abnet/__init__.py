@@ -16,11 +16,8 @@ if TYPE_CHECKING:
     from abnet import bounds, explanation, export, networks, paper
     from abnet.certificates.certificate import Certificate, load_certificate
     from abnet.certificates.certify_model import certify
-    from abnet.certificates.certify_table import certify_predictions, certify_table
-    from abnet.certificates.check_inputs import check_inputs
     from abnet.certificates.goals import Costs, TargetError, TargetPrecision, TargetRecall
     from abnet.certificates.monitor import Monitor
-    from abnet.certificates.monitor_table import monitor
     from abnet.certificates.paired_errors import compare_errors
     from abnet.certificates.scores import certify_scores
     from abnet.estimators.abnet import ABNetClassifier, PBGNetClassifier
@@ -32,6 +29,9 @@ if TYPE_CHECKING:
     from abnet.explanation.row_explanation import explain
     from abnet.export.export_model import export_model
     from abnet.model import Model, load
+    from abnet.model.certify_table import certify_predictions, certify_table
+    from abnet.model.check_inputs import check_inputs
+    from abnet.model.monitor_table import monitor
     from abnet.model.predict_table import predict_table
     from abnet.model.summary import inspect_file
     from abnet.networks.bam import BAM
@@ -96,12 +96,12 @@ __getattr__, __dir__ = lazy_names(
         "abnet.certificates.certificate": ["Certificate", "load_certificate"],
         "abnet.certificates.goals": ["Costs", "TargetError", "TargetPrecision", "TargetRecall"],
         "abnet.certificates.certify_model": ["certify"],
-        "abnet.certificates.certify_table": ["certify_predictions", "certify_table"],
-        "abnet.certificates.check_inputs": ["check_inputs"],
+        "abnet.model.certify_table": ["certify_predictions", "certify_table"],
+        "abnet.model.check_inputs": ["check_inputs"],
         "abnet.certificates.paired_errors": ["compare_errors"],
         "abnet.certificates.scores": ["certify_scores"],
         "abnet.certificates.monitor": ["Monitor"],
-        "abnet.certificates.monitor_table": ["monitor"],
+        "abnet.model.monitor_table": ["monitor"],
         "abnet.estimators.abnet": ["ABNetClassifier", "PBGNetClassifier"],
         "abnet.estimators.certified": ["CertifiedClassifier"],
         "abnet.estimators.compare": ["compare"],

@@ -11,7 +11,6 @@ import pytest
 import abnet
 from abnet import Model
 from abnet.certificates.certify_model import certify_judged
-from abnet.certificates.certify_table import certify_table
 from abnet.certificates.decided import about_the_decision
 from abnet.certificates.decision import Decision
 from abnet.certificates.evidence import observe
@@ -22,6 +21,7 @@ from abnet.certificates.outside import judge_answers
 from abnet.certificates.sentences import decision_sentence
 from abnet.certificates.statement import state
 from abnet.model.card import Card
+from abnet.model.certify_table import certify_table
 from abnet.model.predictors.compact import Compact
 from abnet.tables.labels import Labels
 from broken_promise import breaks

@@ -11,9 +11,9 @@ from scipy.special import bdtrc
 
 from abnet.bounds.anytime import log_evidence
 from abnet.certificates import Monitor
-from abnet.certificates.labelled_table import JudgedTable
 from abnet.certificates.monitor import Quantity
-from abnet.certificates.monitor_table import errors_that_count
+from abnet.model.labelled_table import JudgedTable
+from abnet.model.monitor_table import errors_that_count
 from broken_promise import breaks
 
 ERROR, ALPHA = 0.05, 0.01

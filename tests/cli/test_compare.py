@@ -8,9 +8,9 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from abnet.bounds import clopper_pearson_bound as clopper_pearson
-from abnet.certificates.measures import auc
 from abnet.cli.contenders import show_contenders
 from abnet.estimators.compare import Contender
+from abnet.model.performance_measures import auc
 from abnet.utils.threads import cores
 from cli.tables import ROWS, SMALL, Failure, Run
 

@@ -7,8 +7,6 @@ from typing import Any
 import pytest
 
 from abnet import CertifiedClassifier
-from abnet.certificates.certify_table import certify_table
-from abnet.certificates.monitor_table import monitor as monitor_table
 from abnet.cli.certify import certify
 from abnet.cli.compare import compare
 from abnet.cli.demo import demo
@@ -22,6 +20,8 @@ from abnet.estimators.compare import compare as compare_models
 from abnet.estimators.fit_table import fit_table
 from abnet.explanation.explain_table import explain_table
 from abnet.export.export_model import export_model
+from abnet.model.certify_table import certify_table
+from abnet.model.monitor_table import monitor as monitor_table
 from abnet.model.predict_table import predict_table
 from abnet.report.report_table import report_table
 from abnet.tables.preparation import TablePreparation

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis.extra import numpy as arrays
 from sklearn.preprocessing import LabelEncoder
 
-from abnet.tables.labels import FEW, LOOK, Labels, counted, winners
+from abnet.tables.labels import FEW, LOOK, Labels, counted
+from abnet.utils.class_scores import winners
 
 MANY: list[Any] = [
     ["no", "yes"],

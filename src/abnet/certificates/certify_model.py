@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -11,12 +12,11 @@ from abnet.certificates.evidence import observe
 from abnet.certificates.from_evidence import Terms
 from abnet.certificates.grouped_rows import check_groups
 from abnet.certificates.outside import AnyModel, Judged, judge_model
+from abnet.certificates.recorded_model import RecordedModel
 from abnet.certificates.split import RandomState, bet_keys, drawn_seed, row_hashes, row_order
 from abnet.certificates.statement import Estimate
 from abnet.certificates.training_rows import estimate_error, find_fitted, refuse_fitted
-from abnet.model.digest import belonging
-from abnet.model.model import FittedClassifier, Model, model_of
-from abnet.tables.caller_rows import take_column
+from abnet.utils.caller_rows import take_column
 
 __all__ = ["certify", "certify_judged", "confusion_of"]
 
@@ -100,7 +100,10 @@ def certify(
     judged = judge_model(model, X, y)
     order = row_order(row_hashes(X, y), drawn_seed(random_state), columns["groups"])
     made = certify_judged(judged, Terms(delta=delta, n_candidates=n_candidates, source="test set"), order, **columns)
-    return belonging(made, model_of(model)) if isinstance(model, Model | FittedClassifier) else made
+    recorded = getattr(model, "model_", model)
+    if isinstance(recorded, RecordedModel):
+        return msgspec.structs.replace(made, model=recorded.digest)
+    return made
 
 
 def certify_judged(

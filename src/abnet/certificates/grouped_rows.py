@@ -5,25 +5,24 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from abnet.certificates.training_rows import model_inside
-from abnet.model.card import Card
-from abnet.tables import TableError
-from abnet.tables.caller_rows import column_names, take_column
+from abnet.certificates.recorded_model import FitRecord, inner_model
+from abnet.utils.caller_rows import column_names, take_column
 from abnet.utils.errors import NamesParameters, Parameter
 
 __all__ = ["GroupedRowsError", "check_groups", "check_single_rows"]
 
 
-class GroupedRowsError(NamesParameters, TableError):
+class GroupedRowsError(NamesParameters, ValueError):
     """Raised if rows of the same group would be counted as independent rows."""
 
 
-def check_single_rows(card: Card, cells: Sequence[Any] | None, parameter: str | None) -> str | None:
+def check_single_rows(record: FitRecord, cells: Sequence[Any] | None, parameter: str | None) -> str | None:
     """Raise an error if rows share a group; the note about a certificate that counts single rows, if one is needed.
 
     Parameters
     ----------
-    card : Card
+    record : FitRecord
+        Of the fit, such as `abnet.model.Card`.
     cells : sequence or None
         Cells of the group column with which the model was fitted; None if it is not among the columns.
     parameter : str or None
@@ -31,6 +30,7 @@ def check_single_rows(card: Card, cells: Sequence[Any] | None, parameter: str | 
 
     Examples
     --------
+    >>> from abnet.model.card import Card
     >>> check_single_rows(Card(), None, "group") is None
     True
     >>> check_single_rows(Card(n_training_groups=9, group="patient"), ["a", "b"], "group") is None
@@ -40,9 +40,9 @@ def check_single_rows(card: Card, cells: Sequence[Any] | None, parameter: str | 
     abnet.certificates.grouped_rows.GroupedRowsError: the model was fitted on groups of rows, and rows of this table
     share a group (column 'patient'): add group='patient'. A bound that counts single rows does not hold for them.
     """
-    if not card.n_training_groups:
+    if not record.n_training_groups:
         return None
-    group = card.group
+    group = record.group
     if cells is None:
         named = f" (column {group!r})" if isinstance(group, str) else ""
         return (
@@ -70,12 +70,14 @@ def check_groups(model: Any, X: Any, parameter: str | None) -> None:
     parameter : str or None
         As for `check_single_rows`.
     """
-    fitted, _, rows = model_inside(model, X)
-    if fitted is None:
+    inner = inner_model(model, X)
+    if inner is None:
         return
-    group = fitted.card.group
-    cells = take_column(rows, group).tolist() if group in column_names(rows) else None
-    note = check_single_rows(fitted.card, cells, parameter)
+    record = inner.model.card
+    cells = None
+    if record.group in column_names(inner.rows):
+        cells = take_column(inner.rows, record.group).tolist()
+    note = check_single_rows(record, cells, parameter)
     if note is not None:
         instead = "keep one row of each group" if parameter is None else f"pass {parameter} to certify a new group"
         warnings.warn(f"{note[0].upper()}{note[1:]}: {instead}.", stacklevel=3)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from abnet.certificates.decision import room_of
 from abnet.certificates.from_evidence import Expected
-from abnet.tables.labels import losses_of, winners
+from abnet.utils.class_scores import losses_of, winners
 
 __all__ = ["Held"]
 

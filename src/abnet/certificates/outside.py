@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abnet.certificates.row_by_row import check_row_by_row
-from abnet.tables.caller_rows import n_rows_of, take_rows
+from abnet.utils.caller_rows import n_rows_of, take_rows
 from abnet.utils.wording import number_of
 
 __all__ = ["AnyModel", "HasPredict", "Judged", "judge_answers", "judge_model"]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.tables.caller_rows import n_rows_of, take_rows
+from abnet.utils.caller_rows import n_rows_of, take_rows
 from abnet.utils.coded_rows import dense
 
 __all__ = ["check_row_by_row", "fits_anew"]

@@ -4,22 +4,19 @@ These are its training rows, and the bound rows if they were used to choose amon
 """
 
 from collections.abc import Callable
-from functools import partial
-from inspect import ismethod
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abnet.certificates.fitted_rows import FittedRows
+from abnet.certificates.recorded_model import RecordedModel, inner_model
 from abnet.certificates.statement import Estimate
-from abnet.model.model import FittedClassifier, Model
-from abnet.tables.caller_rows import take_rows
-from abnet.tables.labels import signs_of, with_unknown
+from abnet.utils.caller_rows import take_rows
 from abnet.utils.errors import Parameter, TrainingRowsError
 from abnet.utils.wording import number_of
 
-__all__ = ["estimate_error", "filter_of", "find_fitted", "label_marks", "model_inside", "refuse_fitted"]
+__all__ = ["estimate_error", "filter_of", "find_fitted", "label_marks", "refuse_fitted"]
 
 
 def estimate_error(wrong: ArrayLike, seen: FittedRows | None) -> Estimate:
@@ -54,56 +51,30 @@ def label_marks(codes: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
     >>> label_marks(np.array([0, 1, -1]), 2), label_marks(np.array([0, 2, -1]), 3)
     (array([-1.,  1.,  3.]), array([0., 2., 3.]))
     """
-    known = with_unknown(codes, n_classes)[0]
-    return signs_of(known) if n_classes == 2 else known.astype(np.float64)
+    values = np.where(codes < 0, n_classes, codes).astype(np.float64)
+    if n_classes == 2:
+        return 2.0 * values - 1.0
+    return values
 
 
-def filter_of(model: Model) -> FittedRows | None:
+def filter_of(model: RecordedModel) -> FittedRows | None:
     """The filter of a model's training rows; None if it stores none."""
     kept = model.card.row_filter
     return None if kept is None else FittedRows(kept)
 
 
-def model_inside(model: Any, X: Any) -> tuple[Model | None, Callable[[Any], Any], Any]:
-    """The abnet model that answers, its check of rows, and the rows as they reach it; None for another library's model.
-
-    Looks inside methods such as ``clf.predict``, searches, models with a tuned threshold, frozen ones, and pipelines.
-
-    Examples
-    --------
-    >>> model_inside(len, [1, 2])[0] is None
-    True
-    """
-    while (inner := _wrapped(model)) is not None:
-        if hasattr(model, "steps") and len(model.steps) > 1:
-            X = model[:-1].transform(X)
-        model = inner
-    fitted = model.model_ if isinstance(model, FittedClassifier) else model
-    check = getattr(model, "_checked", lambda rows: rows)
-    return (fitted if isinstance(fitted, Model) else None), check, X
-
-
-def _wrapped(model: Any) -> Any:
-    """What a wrapper answers with; None if it is no wrapper."""
-    if ismethod(model):
-        return model.__self__
-    if isinstance(model, partial):
-        return model.func
-    if hasattr(model, "steps"):
-        return model.steps[-1][1]
-    if type(model).__name__ == "FrozenEstimator":
-        return model.estimator
-    return getattr(model, "best_estimator_", getattr(model, "estimator_", None))
-
-
 def find_fitted(model: Any, X: Any, y: ArrayLike) -> FittedRows | None:
     """Look for rows that an abnet model was fitted on; None if it is of another library, or stores no filter."""
-    fitted, check, rows = model_inside(model, X)
-    if fitted is None or (seen := filter_of(fitted)) is None:
+    inner = inner_model(model, X)
+    if inner is None:
+        return None
+    seen = filter_of(inner.model)
+    if seen is None:
         return None
     labels = y if hasattr(y, "dtype") else _as_they_are(y)
-    marks = label_marks(fitted.labels.encode(np.asarray(labels)), fitted.labels.n_classes)
-    _add_readable(seen, lambda some: fitted.prepare(check(some)), rows, marks)
+    known = inner.model.labels
+    values = label_marks(known.encode(np.asarray(labels)), known.n_classes)
+    _add_readable(seen, lambda some: inner.model.prepare(inner.check(some)), inner.rows, values)
     return seen
 
 

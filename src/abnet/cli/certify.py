@@ -10,8 +10,8 @@ from abnet.cli.console import UsageError, guarded
 from abnet.utils.progress import stage_bars
 
 if TYPE_CHECKING:
-    from abnet.certificates.certify_table import CertifiedTable
     from abnet.certificates.goals import Goal
+    from abnet.model.certify_table import CertifiedTable
 
 __all__ = ["certify"]
 
@@ -143,7 +143,7 @@ SHARED = ("by", "group", "aside", "random_state", "delta", "n_candidates")
 
 def _certified(values: dict[str, Any], goal: "Goal | None") -> "CertifiedTable":
     """The certificate of a model file, or of the predictions in a table."""
-    from abnet.certificates.certify_table import certify_predictions, certify_table
+    from abnet.model.certify_table import certify_predictions, certify_table
 
     shared = {name: values[name] for name in SHARED}
     if values["prediction"] is None and values["score"] is None:

@@ -85,7 +85,7 @@ def monitor(
     if picture is not None:
         check_output(picture, "picture", inputs=(model, table, state), option="--picture")
     with stage_bars("Starting", hidden=json):
-        from abnet.certificates.monitor_table import monitor as watch
+        from abnet.model.monitor_table import monitor as watch
 
         made = watch(
             model,
@@ -122,7 +122,7 @@ def _rate(option: str, text: str | None) -> Any:
 
 def _watch_inputs(model: Path, table: Path, alpha: float | None, *, json: bool) -> None:
     with stage_bars("Starting", hidden=json):
-        from abnet.certificates.check_inputs import ALPHA, check_inputs
+        from abnet.model.check_inputs import ALPHA, check_inputs
 
         made = check_inputs(model, table, alpha=ALPHA if alpha is None else alpha)
     if json:

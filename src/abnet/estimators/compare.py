@@ -17,11 +17,11 @@ from threadpoolctl import threadpool_limits
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify_model import certify_judged
 from abnet.certificates.from_evidence import Terms
-from abnet.certificates.measures import auc, balanced_error, calibration_error, log_loss
 from abnet.certificates.outside import judge_answers
 from abnet.estimators.certificate_mixin import CertificateMixin
 from abnet.estimators.table_parts import Labelled, for_tables, read_rows, take, two_random_parts
 from abnet.model.model import Model
+from abnet.model.performance_measures import auc, balanced_error, calibration_error, log_loss
 from abnet.tables.labels import Labels
 from abnet.tables.notes import Note
 from abnet.tables.preparation.choose import DecimalMarkError

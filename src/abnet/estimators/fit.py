@@ -29,7 +29,6 @@ from abnet.estimators.observing import Observed, observe_posterior
 from abnet.model.model import Model
 from abnet.model.predictors.predictor import Predictor
 from abnet.networks.bam import BAM
-from abnet.tables.labels import losses_of
 from abnet.tables.preparation import TableMap
 from abnet.tables.preparation.preparation import Unprepared
 from abnet.training.features import allows_certificate, prepare
@@ -43,6 +42,7 @@ from abnet.training.resolve import Sizes, resolve
 from abnet.training.sample_weights import scaled_weights
 from abnet.training.seeds import Generators
 from abnet.training.settings import Settings, check_class_weight
+from abnet.utils.class_scores import losses_of
 from abnet.utils.errors import Parameter, ParameterError
 from abnet.utils.groups import number_groups
 from abnet.utils.progress import tell

@@ -14,7 +14,7 @@ from abnet.certificates.held import Held
 from abnet.certificates.rule_rates import extreme
 from abnet.certificates.statement import Statement
 from abnet.model.calibration import Calibration
-from abnet.tables.labels import winners
+from abnet.utils.class_scores import winners
 from abnet.utils.errors import Parameter, ParameterError, ParameterWarning
 from abnet.utils.wording import number_of, percent
 

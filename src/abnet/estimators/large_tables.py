@@ -19,7 +19,6 @@ from abnet.estimators.known_classes import warn_of_unknown
 from abnet.estimators.refit import fitting_anew
 from abnet.model.model import Model
 from abnet.tables.frames import as_table
-from abnet.tables.labels import losses_of, winners
 from abnet.tables.preparation import Unseen
 from abnet.tables.reading import Learning
 from abnet.tables.target import label_codes
@@ -28,6 +27,7 @@ from abnet.training.features import is_our_own
 from abnet.training.labelled_rows import marks_of
 from abnet.training.recipe import share_in_words
 from abnet.training.settings import Settings
+from abnet.utils.class_scores import losses_of, winners
 from abnet.utils.coded_rows import CodedRows
 from abnet.utils.errors import Parameter, ParameterError
 from abnet.utils.progress import tell

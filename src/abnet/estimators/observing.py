@@ -12,9 +12,9 @@ from abnet.certificates.from_evidence import Terms
 from abnet.estimators.posterior_losses import losses_of_draws
 from abnet.model.predictors.predictor import Predictor
 from abnet.networks.posterior import Posterior
-from abnet.tables.labels import winners
 from abnet.training.learned import BoundRows
 from abnet.training.progress_bar import Report
+from abnet.utils.class_scores import winners
 from abnet.utils.threads import cores, one_blas_thread
 
 __all__ = ["Observed", "observe_posterior"]

@@ -12,8 +12,8 @@ from abnet.networks import SampledPBGNet, exact
 from abnet.networks.bam import BAM
 from abnet.networks.codebook import class_table
 from abnet.networks.posterior import Posterior
-from abnet.tables.labels import losses_of
 from abnet.training.progress_bar import Report
+from abnet.utils.class_scores import losses_of
 from abnet.utils.coded_rows import dense
 from abnet.utils.threads import one_blas_thread
 

@@ -13,7 +13,7 @@ from abnet.explanation.regions import Region, RegionTable, RowRegions, region_ta
 from abnet.explanation.shapley import game_of, shapley_values
 from abnet.explanation.units import Unit, error_text, explained_unit, quantity_name, value_text
 from abnet.model.model import FittedClassifier, Model, model_of
-from abnet.tables.labels import winners
+from abnet.utils.class_scores import winners
 from abnet.utils.natural_order import natural_order
 from abnet.utils.progress import ProgressCallback, part_of_progress
 from abnet.utils.threads import one_blas_thread

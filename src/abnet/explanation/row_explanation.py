@@ -17,7 +17,7 @@ from abnet.explanation.row_cells import row_cells
 from abnet.explanation.shapley import explained_outputs, shapley_values
 from abnet.explanation.units import Unit, change_text, error_text, quantity_name, value_text
 from abnet.model.model import FittedClassifier, Model, model_of
-from abnet.tables.labels import winners
+from abnet.utils.class_scores import winners
 from abnet.utils.wording import aligned, number_of, paragraphs, percent, printable
 
 __all__ = ["Explanation", "RowExplanation", "Waterfall", "explain", "explain_inputs", "without_background"]

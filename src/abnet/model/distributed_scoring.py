@@ -21,7 +21,8 @@ from abnet.certificates.split import RandomState, bet_keys, drawn_seed, row_hash
 from abnet.certificates.training_rows import filter_of, label_marks, refuse_fitted
 from abnet.model.digest import belonging, model_digest
 from abnet.model.model import FittedClassifier, Model, model_of
-from abnet.tables.labels import check_labelled, losses_of, with_unknown
+from abnet.tables.labels import check_labelled, with_unknown
+from abnet.utils.class_scores import losses_of
 from abnet.utils.coded_rows import dense
 from abnet.utils.errors import Parameter, ParameterError
 

@@ -12,7 +12,7 @@ from abnet.certificates.certificate import Certificate
 from abnet.certificates.decision import ARGMAX, Decision
 from abnet.model.calibration import Calibration
 from abnet.model.card import Card
-from abnet.model.digest import belonging
+from abnet.model.digest import belonging, model_digest
 from abnet.model.predictors.predictor import Predictor, shares_of
 from abnet.model.records import as_columns
 from abnet.tables.labels import Labels
@@ -105,6 +105,11 @@ class Model:
         return self.certificate
 
     @property
+    def digest(self) -> str | None:
+        """SHA-256 of everything that predicts; a certificate names its model by it. None if it cannot be saved."""
+        return model_digest(self)
+
+    @property
     def feature_names_in_(self) -> tuple[str, ...] | None:
         """Names of the columns, if they were known in training."""
         return self.feature_names
@@ -147,7 +152,7 @@ class Model:
         if names is None or isinstance(X, np.ndarray) or self.preparation.by_name:
             return X
         # Imported here, because arrays are predicted without the code of tables.
-        from abnet.tables.caller_rows import is_frame
+        from abnet.utils.caller_rows import is_frame
 
         if not is_frame(X):
             return X

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from abnet.bounds.clopper_pearson import clopper_pearson_bound, clopper_pearson_lower
 from abnet.certificates.decision import sureness
 from abnet.certificates.fitted_rows import FittedRows
-from abnet.certificates.measures import calibration_error, log_loss
 from abnet.certificates.training_rows import filter_of, label_marks
 from abnet.model.model import Model
-from abnet.tables.labels import winners
+from abnet.model.performance_measures import calibration_error, log_loss
+from abnet.utils.class_scores import winners
 
 __all__ = [
     "CalibrationBin",
@@ -73,8 +73,8 @@ class RowMeasures:
         Number of rows of each true class, by answer. There may be a last row for labels that the model does not know,
         and a last column for rows without an answer.
     log_loss, calibration_error : float or None
-        Measures of the probabilities (`abnet.certificates.measures`); None for a model without probabilities. The log
-        loss is over rows with a known label.
+        Measures of the probabilities (`abnet.model.performance_measures`); None for a model without probabilities. The
+        log loss is over rows with a known label.
     bins : tuple of CalibrationBin
         Calibration of the second class's probability, or with several classes of the answer's.
     coverage, risk : tuples of float

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.certificates.labelled_table import target_of
 from abnet.certificates.training_rows import filter_of, label_marks
+from abnet.model.labelled_table import target_of
 from abnet.model.model import Model
 from abnet.model.table_rows import ModelOrPath, as_model, frames_of, prepared
 from abnet.report.measures import LOCATED, GivenRows, measure_scores

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from abnet.certificates.row_by_row import check_row_by_row, fits_anew
-from abnet.tables.caller_rows import is_frame, take_rows
 from abnet.tables.cells import is_blank
 from abnet.tables.frames import Table, as_table
 from abnet.tables.notes import Note
@@ -32,6 +31,7 @@ from abnet.tables.preparation.transformers import (
     hint_at_scales,
 )
 from abnet.training.labelled_rows import LabelledRows
+from abnet.utils.caller_rows import is_frame, take_rows
 from abnet.utils.coded_rows import CodedRows, dense
 from abnet.utils.permutation import ordered, places_in
 

@@ -21,7 +21,7 @@ from abnet.model.predictors.single_precision import (
 from abnet.networks.bam import BAM
 from abnet.networks.codebook import decode_table
 from abnet.networks.cube import multilinear, summed_multilinear
-from abnet.tables.labels import winners
+from abnet.utils.class_scores import winners
 from abnet.utils.coded_rows import CodedLayer, CodedRows
 from abnet.utils.threads import mapped
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.tables.labels import winners
+from abnet.utils.class_scores import winners
 from abnet.utils.coded_rows import MANY_CODED, CodedRows, dense
 from abnet.utils.threads import mapped
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from abnet.tables.caller_rows import is_frame
 from abnet.tables.columns import NumericColumn, far_cells, far_notes, read_numbers
 from abnet.tables.columns.column import BY_HAND, Rules
 from abnet.tables.frames import as_table, is_plan
@@ -23,6 +22,7 @@ from abnet.tables.preparation.shared_ids import shared_id
 from abnet.tables.preparation.table_map import TableMap
 from abnet.tables.preparation.thermometer import ThermometerMap, cuts
 from abnet.tables.table_errors import TableError, check_unique_names
+from abnet.utils.caller_rows import is_frame
 from abnet.utils.errors import Parameter, ParameterError
 
 __all__ = [

@@ -6,8 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from abnet.tables.frames import Table
-
 __all__ = ["column_names", "is_frame", "n_rows_of", "take_column", "take_rows", "without_column"]
 
 
@@ -38,7 +36,7 @@ def take_rows(X: Any, rows: ArrayLike | None) -> Any:
     if rows is None:
         return X
     places = np.asarray(rows, np.intp)
-    if isinstance(X, Table):
+    if hasattr(X, "part"):  # a table of `abnet.tables`
         return X.part(places)
     if hasattr(X, "iloc"):
         return X.iloc[places]

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.certificates.certificate import Certificate
-from abnet.certificates.check_inputs import CheckedInputs
 from abnet.certificates.decision import ARGMAX
-from abnet.certificates.labelled_table import JudgedTable, judge_model_rows
 from abnet.certificates.monitor import Monitor, Quantity
 from abnet.certificates.rule_rates import OF_RULE
 from abnet.certificates.training_rows import refuse_fitted
+from abnet.model.check_inputs import CheckedInputs
 from abnet.model.file import load
+from abnet.model.labelled_table import JudgedTable, judge_model_rows
 from abnet.model.model import Model
 from abnet.tables.named_columns import label_text
 from abnet.tables.table_errors import listed

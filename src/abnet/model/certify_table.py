@@ -11,13 +11,13 @@ from abnet.certificates.decided import about_the_decision
 from abnet.certificates.decision import ARGMAX
 from abnet.certificates.from_evidence import Terms
 from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall
-from abnet.certificates.labelled_table import JudgedTable, judge_model_rows, judge_predictions
 from abnet.certificates.outside import Judged
 from abnet.certificates.scores import certify_scores
 from abnet.certificates.split import drawn_seed, row_hashes, row_order
 from abnet.certificates.statement import Estimate
 from abnet.certificates.training_rows import estimate_error, refuse_fitted
 from abnet.model.digest import belonging
+from abnet.model.labelled_table import JudgedTable, judge_model_rows, judge_predictions
 from abnet.model.table_rows import ModelOrPath, as_model
 from abnet.tables.named_columns import label_text
 from abnet.utils.errors import Parameter, ParameterError
