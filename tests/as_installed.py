@@ -29,17 +29,30 @@ import abnet
 abnet.load("tumours.abnet").to_onnx("tumours.onnx")
 onnx.checker.check_model(onnx.load("tumours.onnx"))
 """
-SERVING = """
-import sys
+PREDICT = """
+import csv
+from importlib.metadata import distributions
 import abnet
+assert not {"abnet", "jax", "polars", "scikit-learn", "typer"} & {found.name for found in distributions()}
 model = abnet.load("tumours.abnet")
-import polars as pl
-rows = pl.read_csv("tumours.csv").drop("label").to_dicts()
-assert len(model.predict(rows)) == 569 and model.predict(rows[0])[0] == model.predict(rows)[0]
-assert not {"jax", "sklearn", "typer", "matplotlib"} & set(sys.modules)
+rows = list(csv.DictReader(open("tumours.csv", encoding="utf-8")))
+labels = model.predict(rows)
+assert sum(label == row["label"] for label, row in zip(labels, rows, strict=True)) > 540
+columns = {name: [float(row[name]) for row in rows] for name in model.feature_names}
+assert (model.predict(columns) == labels).all()
+for use in (lambda: abnet.predict_table(model, "tumours.csv", "again.csv"), lambda: abnet.CertifiedClassifier):
+    try:
+        use()
+    except ModuleNotFoundError as error:
+        assert "abnet-predict" in str(error), error
+    else:
+        raise AssertionError("a package is there that prediction does not need")
 """
-FEW = ("numpy", "scipy", "msgspec", "safetensors", "polars")
-"""The packages that prediction needs: docs/serving.md."""
+"""A model of a table answers rows, and what needs another package says which distribution has it."""
+TABLES = """
+import abnet
+assert abnet.predict_table("tumours.abnet", "tumours.csv", "again.csv").n_rows == 569
+"""
 DASK = """
 import dask.dataframe as dd
 import pandas as pd
@@ -59,13 +72,14 @@ class Environment:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "ABNET_"))}
         self.environment = {**kept, "ABNET_CACHE": str(folder.parent / "cache"), "VIRTUAL_ENV": str(folder)}
 
-    def install(self, *packages: str, lowest: bool = False, alone: bool = False) -> None:
-        """By uv, or by pip where that fails.
-
-        `lowest` takes the lowest versions that are declared, and needs uv; `alone` installs no dependencies.
-        """
-        constraints = [] if lowest else ["--constraint", str(ROOT / "constraints.txt")]
-        resolution = ["--resolution", "lowest-direct"] if lowest else ["--no-deps"] if alone else []
+    def install(self, *packages: str, lowest: bool = False) -> None:
+        """By uv, or by pip where that fails; `lowest` takes the lowest versions that are declared, and needs uv."""
+        if lowest:
+            constraints = []
+            resolution = ["--resolution", "lowest-direct"]
+        else:
+            constraints = ["--constraint", str(ROOT / "constraints.txt")]
+            resolution = []
         try:
             if not self.bin.exists():
                 _run([sys.executable, "-m", "uv", "venv", "-q", "--python", sys.executable, str(self.folder)], _index())
@@ -107,16 +121,18 @@ def _index() -> dict[str, str]:
 # Steps
 
 
-def build(folder: Path) -> str:
-    """The path of the wheel; what an earlier build left behind is not packed."""
+def build(folder: Path) -> tuple[str, str]:
+    """The paths of the wheels of abnet and abnet-predict; what an earlier build left behind is not packed."""
     source = folder / "source"
-    for name in ("src", "pyproject.toml", "README.md", "LICENSE"):
+    source.mkdir()
+    for name in ("src", "predict", "pyproject.toml", "README.md", "LICENSE"):
         copy: Callable[..., object] = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
-        source.mkdir(exist_ok=True)
         copy(ROOT / name, source / name)
-    shutil.rmtree(source / "src" / "abnet.egg-info", ignore_errors=True)
-    _run([sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(source)], {})
-    return str(next(folder.glob("abnet-*.whl")))
+    for left in (source / "src").glob("*.egg-info"):
+        shutil.rmtree(left)
+    for project in (source, source / "predict"):
+        _run([sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(project)], {})
+    return str(next(folder.glob("abnet-*.whl"))), str(next(folder.glob("abnet_predict-*.whl")))
 
 
 def is_plain(plain: Environment) -> None:
@@ -187,7 +203,7 @@ def main() -> None:
             return Environment(folder / which / "venv", folder / which / "work")
 
         wheel: list[str] = []
-        step("build the wheel", lambda: wheel.append(build(folder)))
+        step("build the wheels", lambda: wheel.extend(build(folder)))
         plain, lowest = environment("plain"), environment("lowest")
         step("install with declared dependencies", lambda: plain.install(wheel[0]))
         step("nothing else is there", lambda: is_plain(plain))
@@ -200,10 +216,11 @@ def main() -> None:
             with_extra = Environment(folder / extra, plain.work)
             step(f"install with {extra} alone", lambda e=with_extra, x=extra: e.install(f"{wheel[0]}[{x}]"))  # type: ignore[misc]
             step(f"smoke test of {extra}", lambda e=with_extra, p=program: e.python(p))  # type: ignore[misc]
-        few = Environment(folder / "few", plain.work)
-        step("install what prediction needs", lambda: few.install(*FEW))
-        step("install the wheel without dependencies", lambda: few.install(wheel[0], alone=True))
-        step("load and predict with these alone", lambda: few.python(SERVING))
+        predict = Environment(folder / "predict", plain.work)
+        step("install abnet-predict", lambda: predict.install(wheel[1]))
+        step("predict without Polars", lambda: predict.python(PREDICT))
+        step("install abnet-predict[tables]", lambda: predict.install(f"{wheel[1]}[tables]"))
+        step("predict a file", lambda: predict.python(TABLES))
         step("install the lowest declared versions", lambda: lowest.install(wheel[0], lowest=True))
         step("abnet --help, lowest", lambda: helps(lowest))
         step("abnet demo, lowest", lambda: demo(lowest))

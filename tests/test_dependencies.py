@@ -11,6 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PREDICT = tomllib.loads((ROOT / "predict" / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 EXTRAS = {
     "dask": [
@@ -67,6 +68,14 @@ def test_every_import_is_declared_and_every_declared_package_is_imported() -> No
         assert found[distribution] <= {module for name in homes for module in EXTRAS[name]}
 
 
+def test_prediction_needs_few_of_these_packages_in_the_same_versions() -> None:
+    base, tables = PREDICT["dependencies"], PREDICT["optional-dependencies"]["tables"]
+    assert distributions(base) == {"numpy", "scipy", "msgspec", "safetensors"}
+    assert distributions(tables) == {"polars"}
+    assert {*base, *tables} <= set(PROJECT["dependencies"])
+    assert PREDICT["requires-python"] == PROJECT["requires-python"]
+
+
 def test_imports_are_found_wherever_they_are() -> None:
     source = "import os, numpy.linalg\nfrom abnet import bam\ndef f():\n    from sklearn.base import clone\n"
     assert third_party(source) == {"numpy", "sklearn"}
@@ -77,4 +86,4 @@ def test_an_installation_for_prediction_says_what_it_lacks() -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     last = done.stderr.splitlines()[-1]
     assert "CertifiedClassifier needs sklearn" in last
-    assert "--no-deps" in last
+    assert "abnet-predict" in last

@@ -155,11 +155,25 @@ def test_triton() -> None:
 
 def test_prediction_imports_no_training_library(model: Model) -> None:
     """Loading and predicting, with the packages that the page leaves out made impossible to import."""
-    blocked = ("jax", "optax", "sklearn", "typer", "rich", "matplotlib", "joblib", "jinja2", "pandas",
-               "threadpoolctl", "platformdirs")  # fmt: skip
-    code = (
-        f"import sys; sys.modules.update(dict.fromkeys({blocked}))\nimport abnet\n"
-        f"print(abnet.load('model.abnet').predict({ROWS!r}).tolist())"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = without(TRAINING, f"print(abnet.load('model.abnet').predict({ROWS!r}).tolist())")
     assert done.stdout.strip() == str(model.predict(ROWS).tolist())
+
+
+def test_rows_and_pandas_frames_need_no_polars_and_files_say_that_they_do(model: Model) -> None:
+    pl.DataFrame(ROWS).write_csv("rows.csv")
+    blocked = (*(name for name in TRAINING if name != "pandas"), "polars")
+    predict = "print(abnet.load('model.abnet').predict({}).tolist())"
+    for rows in (repr(ROWS), f"__import__('pandas').DataFrame({ROWS!r})"):
+        assert without(blocked, predict.format(rows)).stdout.strip() == str(model.predict(ROWS).tolist())
+    done = without(blocked, "abnet.predict_table('model.abnet', 'rows.csv', 'answers.csv')", fails=True)
+    assert "abnet-predict[tables]" in done.stderr.splitlines()[-1]
+
+
+TRAINING = ("jax", "optax", "sklearn", "typer", "rich", "matplotlib", "joblib", "jinja2", "pandas", "threadpoolctl",
+            "platformdirs", "markupsafe")  # fmt: skip
+
+
+def without(blocked: tuple[str, ...], program: str, *, fails: bool = False) -> "subprocess.CompletedProcess[str]":
+    """What a program prints in which these packages cannot be imported."""
+    code = f"import sys; sys.modules.update(dict.fromkeys({blocked}))\nimport abnet\n{program}"
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=not fails)

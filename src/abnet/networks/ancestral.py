@@ -130,9 +130,12 @@ def local_expectation(layers: Matrices, lifted: Float[Any, "rows _"], key: Key) 
 
     check_outputs(layers, None)
     m, key = last_means(layers, lifted, key)
-    V, stop = layers[-1], jax.lax.stop_gradient
+    V = layers[-1]
+    stop = jax.lax.stop_gradient
     s = stop(draw_signs(m, key))
-    return sign_means(V, s)[:, 0] + ((m - stop(m)) * stop(_half_differences(V, s))).sum(axis=1)
+    # The second term is 0, and its gradient is that of the expectation.
+    slope = stop(_half_differences(V, s))
+    return sign_means(V, s)[:, 0] + ((m - stop(m)) * slope).sum(axis=1)
 
 
 def normal_mean(V: Float[Any, "1 _"], m: Float[Any, "rows d"]) -> Float[Any, "rows"]:
@@ -152,7 +155,8 @@ def normal_mean(V: Float[Any, "1 _"], m: Float[Any, "rows d"]) -> Float[Any, "ro
     """
     if V.shape != (1, m.shape[1] + 1):
         raise ValueError(f"V must have the shape (1, {m.shape[1] + 1}) for {m.shape[1]} signs; got {V.shape}.")
-    W, b = V[0, :-1], V[0, -1]
+    W = V[0, :-1]
+    b = V[0, -1]
     v = (1 - m**2) @ W**2
     return erf((m @ W + b) * (2 * (V.shape[1] + v)) ** -0.5)
 
@@ -165,7 +169,8 @@ def mean_of_paths(
 
     if n_samples == 1:
         return path(layers, lifted, key)
-    return jax.vmap(lambda k: path(layers, lifted, k))(jax.random.split(key, n_samples)).mean(axis=0)
+    keys = jax.random.split(key, n_samples)
+    return jax.vmap(lambda k: path(layers, lifted, k))(keys).mean(axis=0)
 
 
 def _normal_path(layers: Matrices, lifted: Any, key: Key) -> Any:
@@ -196,10 +201,13 @@ def draw_signs(m: Float[Any, "*shape"], key: Key) -> Float[Any, "*shape"]:
 
 def _half_differences(V: Any, s: Any) -> Any:
     """``(f(s: s_i = +1) - f(s: s_i = -1))/2`` for every unit i, shape (rows, d)."""
-    W, b = V[0, :-1], V[0, -1]
+    W = V[0, :-1]
+    b = V[0, -1]
     others = (s @ W + b)[:, None] - s * W[None, :]
     scale = V.dtype.type((2 * V.shape[1]) ** -0.5)
-    return (erf((others + W[None, :]) * scale) - erf((others - W[None, :]) * scale)) * V.dtype.type(0.5)
+    above = erf((others + W[None, :]) * scale)
+    below = erf((others - W[None, :]) * scale)
+    return (above - below) * V.dtype.type(0.5)
 
 
 def path_losses(
@@ -255,7 +263,8 @@ class Ancestral(Aggregation):
         """Mean of `n_samples` paths of each row, which is unbiased; `output` is a surrogate for training."""
         require_key(key, "Ancestral")
         check_outputs(bam.layers, table)
-        layers, lifted = bam.layers, lifted_inputs(bam, X)
+        layers = bam.layers
+        lifted = lifted_inputs(bam, X)
         if table is None:
             return output(layers, lifted, key, self.n_samples)
         from abnet.networks.classes import path_probabilities

@@ -63,11 +63,11 @@ class BAM(NamedTuple):
         """
         check_sizes(sizes)
         shapes = [(d_out, d_in) for d_in, d_out in pairwise(sizes)]
-        weights = tuple(
-            draw * draw.dtype.type((2 / sum(shape)) ** 0.5)
-            for draw, shape in zip(_normals(key, shapes), shapes, strict=True)
-        )
-        return BAM(weights, tuple(0 * W[:, 0] for W in weights))
+        weights = []
+        for draw, (d_out, d_in) in zip(_normals(key, shapes), shapes, strict=True):
+            deviation = (2 / (d_in + d_out)) ** 0.5
+            weights.append(draw * draw.dtype.type(deviation))
+        return BAM(tuple(weights), tuple(0 * W[:, 0] for W in weights))
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -93,7 +93,9 @@ class BAM(NamedTuple):
         s = s.astype(np.float64)
         for W, b in zip(self.weights, self.biases, strict=True):
             s = sgn(s @ np.asarray(W, np.float64).T + np.asarray(b, np.float64))
-        return s[:, 0] if s.shape[1] == 1 else s
+        if s.shape[1] == 1:
+            return s[:, 0]
+        return s
 
     def perturb(self, key: Key) -> "BAM":
         """One network drawn from the aggregation ``A(B)``: ``N(·, 1)`` on every weight and every bias."""
@@ -118,10 +120,13 @@ def check_layers(network: BAM) -> None:
     """Raise a ValueError for layers whose shapes do not match, and for weights that are not finite floats."""
     if not 0 < len(network.weights) == len(network.biases):
         raise ValueError(f"the network has {len(network.weights)} weight matrices and {len(network.biases)} biases.")
-    below = None
+    below: Any = "the input"
     for k, (W, b) in enumerate(zip(network.weights, network.biases, strict=True), start=1):
-        if W.ndim != 2 or W.shape[1] != (below or W.shape[1]) or b.shape != W.shape[:1]:
-            raise ValueError(f"layer {k} has weights {W.shape} and biases {b.shape}, above {below or 'the'} units.")
+        fits = W.ndim == 2 and b.shape == W.shape[:1]
+        if k > 1:
+            fits = fits and W.shape[1] == below
+        if not fits:
+            raise ValueError(f"layer {k} has weights {W.shape} and biases {b.shape}, above {below} units.")
         for name, array in (("weights", W), ("biases", b)):
             if array.dtype.kind != "f":
                 raise ValueError(f"the {name} of layer {k} must be floats: use astype; got {array.dtype}.")
@@ -148,10 +153,13 @@ def _normals(key: Key, shapes: Sequence[tuple[int, ...]]) -> list[Any]:
         return [key.standard_normal(shape, dtype=np.float32) for shape in shapes]
     import jax
 
-    return [jax.random.normal(k, shape) for k, shape in zip(jax.random.split(key, len(shapes)), shapes, strict=True)]
+    keys = jax.random.split(key, len(shapes))
+    return [jax.random.normal(k, shape) for k, shape in zip(keys, shapes, strict=True)]
 
 
 def contiguous(network: BAM) -> BAM:
     """The network in float64, with contiguous arrays as read from a file, so that products agree to the last bit."""
-    exact = network.astype(np.float64)
-    return BAM(tuple(map(np.ascontiguousarray, exact.weights)), tuple(map(np.ascontiguousarray, exact.biases)))
+    doubles = network.astype(np.float64)
+    weights = tuple(np.ascontiguousarray(W) for W in doubles.weights)
+    biases = tuple(np.ascontiguousarray(b) for b in doubles.biases)
+    return BAM(weights, biases)

@@ -53,7 +53,8 @@ def normal_probabilities(
     `path_probabilities`.
     """
 
-    if len(layers) == 2:  # nothing is drawn; with the rows last, a step takes a tenth less time
+    if len(layers) == 2:
+        # Nothing is drawn. With the rows last, a step takes a tenth less time.
         m = erf(layers[0] @ lifted.T * lifted.dtype.type(0.5**0.5))
         return decoded(table, normal_means(layers[1], m).T)
 
@@ -66,6 +67,7 @@ def normal_probabilities(
 
 def normal_means(V: Float[Any, "c _"], m: Float[Any, "d rows"]) -> Float[Any, "c rows"]:
     """`ancestral.normal_mean` for every neuron of a layer, with the rows last."""
-    W, b = V[:, :-1], V[:, -1]
+    W = V[:, :-1]
+    b = V[:, -1]
     v = W**2 @ (1 - m**2)
     return erf((W @ m + b[:, None]) * (2 * (V.shape[1] + v)) ** -0.5)

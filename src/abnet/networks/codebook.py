@@ -33,6 +33,7 @@ MANY_CLASSES = 40
 """More classes are decoded by sums: up to about here, products are as fast and need no copy of the corners."""
 
 _TRIES = 20
+_FEW_TRIES = 3
 
 
 def code_length(n_classes: int) -> int:
@@ -47,47 +48,54 @@ def code_length(n_classes: int) -> int:
     """
     if n_classes < 2:
         raise ValueError(f"a code needs at least two classes; got {n_classes}.")
+    if n_classes == 2:
+        return 1
     shortest = (n_classes - 1).bit_length()
-    return 1 if n_classes == 2 else max(min(2 * shortest + 4, 12), shortest)
+    return max(min(2 * shortest + 4, 12), shortest)
 
 
 @cache
 def _words(n_classes: int, length: int) -> tuple[int, ...]:
     """Words as integers, the best of several searches by (minimum distance, mean distance).
 
-    A search goes through all words in a random order and keeps each word with distance at least d from the kept ones,
+    A search goes through all words in a random order and adds each word with distance at least d from those it has,
     for the largest d that gives enough words.
     """
     generator = random.Random(f"abnet code book {n_classes} {length}")
-    everything = list(range(2**length))
-    best: tuple[tuple[int, int], tuple[int, ...]] | None = None
-    distance = max(2 * length // 3 + 1, 1)
-    for _ in range(_TRIES if length <= 12 else 3):
-        generator.shuffle(everything)
-        least = max(distance if best is None else best[0][0], 1)
-        kept = _spread(everything, n_classes, least)
-        while kept is None and best is None:
+    candidates = list(range(2**length))
+    tries = _TRIES
+    if length > 12:
+        tries = _FEW_TRIES
+    best: tuple[int, ...] | None = None
+    best_quality = (0, 0)
+    least = max(2 * length // 3 + 1, 1)
+    for _ in range(tries):
+        generator.shuffle(candidates)
+        words = _spread(candidates, n_classes, least)
+        while words is None and best is None:
             least -= 1
-            kept = _spread(everything, n_classes, least)
-        if kept is None:
+            words = _spread(candidates, n_classes, least)
+        if words is None:
             continue
-        longer = _spread(everything, n_classes, least + 1)
-        kept = longer or kept
-        distances = [(a ^ b).bit_count() for i, a in enumerate(kept) for b in kept[:i]]
+        words = _spread(candidates, n_classes, least + 1) or words
+        distances = [(a ^ b).bit_count() for i, a in enumerate(words) for b in words[:i]]
         quality = (min(distances), sum(distances))
-        if best is None or quality > best[0]:
-            best = quality, tuple(kept)
+        if best is None or quality > best_quality:
+            best = tuple(words)
+            best_quality = quality
+            least = max(quality[0], 1)
     assert best is not None
-    return best[1]
+    return best
 
 
-def _spread(order: list[int], count: int, least: int) -> list[int] | None:
-    kept: list[int] = []
-    for word in order:
-        if all((word ^ other).bit_count() >= least for other in kept):
-            kept.append(word)
-            if len(kept) == count:
-                return kept
+def _spread(candidates: list[int], count: int, least: int) -> list[int] | None:
+    """The first `count` words with distances of at least `least`, taken greedily; None if there are not enough."""
+    words: list[int] = []
+    for candidate in candidates:
+        if all((candidate ^ word).bit_count() >= least for word in words):
+            words.append(candidate)
+            if len(words) == count:
+                return words
     return None
 
 
@@ -157,7 +165,9 @@ def decode_table(words: NDArray[np.int8]) -> NDArray[np.float64]:
 
 def class_table(n_classes: int, length: int) -> NDArray[np.float64] | None:
     """The `decode_table` of a network; None for two classes, where the sign of the output is the class."""
-    return None if n_classes == 2 else decode_table(code_words(n_classes, length))
+    if n_classes == 2:
+        return None
+    return decode_table(code_words(n_classes, length))
 
 
 def decoded(table: Any, m: Any) -> Any:
@@ -183,18 +193,21 @@ def decoded(table: Any, m: Any) -> Any:
     array([[0.25, 0.75],
            [1.  , 0.  ]])
     """
-    xp, K = namespace(m), table.shape[1]
-    if K <= MANY_CLASSES:
+    xp = namespace(m)
+    n_outputs, n_classes = table.shape
+    if n_classes <= MANY_CLASSES:
         return multilinear(xp.asarray(table, m.dtype), m)
-    chances, stands_for = corner_probabilities(m).T, table.argmax(axis=1)
+    probabilities = corner_probabilities(m).T
+    classes = table.argmax(axis=1)
     if xp is np:
         from scipy.sparse import csr_array
 
-        places = (np.ones(len(table), m.dtype), (stands_for, np.arange(len(table))))
-        return (csr_array(places, shape=table.shape[::-1]) @ chances).T
+        ones = np.ones(n_outputs, m.dtype)
+        indicator = csr_array((ones, (classes, np.arange(n_outputs))), shape=(n_classes, n_outputs))
+        return (indicator @ probabilities).T
     import jax
 
-    return jax.ops.segment_sum(chances, xp.asarray(stands_for), K).T
+    return jax.ops.segment_sum(probabilities, xp.asarray(classes), n_classes).T
 
 
 def decoded_numbers(n_classes: int, length: int) -> int:

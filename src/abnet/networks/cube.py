@@ -66,8 +66,12 @@ def corners(d: int, dtype: Any = np.float32, *, start: Any = 0, count: int | Non
            [ 1., -1.],
            [ 1.,  1.]], dtype=float32)
     """
-    xp = np if isinstance(start, (int, np.integer)) else namespace(start)
-    numbers = start + xp.arange(2**d if count is None else count)
+    xp = np
+    if not isinstance(start, (int, np.integer)):
+        xp = namespace(start)
+    if count is None:
+        count = 2**d
+    numbers = start + xp.arange(count)
     bits = (numbers[:, None] >> xp.arange(d - 1, -1, -1)[None, :]) & 1
     return (2 * bits - 1).astype(dtype)
 
@@ -104,7 +108,9 @@ def corner_probabilities(m: Float[Any, "rows d"]) -> Float[Any, "rows 2**d"]:
     doubled = max(m.shape[1] - 2, 0)
     s = one_half * corners(m.shape[1] - doubled, m.dtype)
     factors = [one_half + m[:, doubled + i, None] * s[None, :, i] for i in range(s.shape[1])]
-    out = reduce(mul, factors) if factors else xp.ones((m.shape[0], 1), m.dtype)
+    if not factors:
+        return xp.ones((m.shape[0], 1), m.dtype)
+    out = reduce(mul, factors)
     for i in reversed(range(doubled)):
         half = one_half * m[:, i, None]
         out = xp.concatenate([(one_half - half) * out, (one_half + half) * out], axis=1)
@@ -135,11 +141,10 @@ def mean_corner_probabilities(m: Float[Any, "rows T d"]) -> Float[Any, "rows 2**
     rows, count, d = m.shape
     if count == 0:
         raise ValueError("the mean over no vectors of means is not defined.")
-    flat, first = m.reshape(rows * count, d), d // 2
-    A, C = (
-        corner_probabilities(half).reshape(rows, count, 2 ** half.shape[1])
-        for half in (flat[:, :first], flat[:, first:])
-    )
+    first = d // 2
+    flat = m.reshape(rows * count, d)
+    A = corner_probabilities(flat[:, :first]).reshape(rows, count, 2**first)
+    C = corner_probabilities(flat[:, first:]).reshape(rows, count, 2 ** (d - first))
     return np.asarray((A.transpose(0, 2, 1) @ C).reshape(rows, 2**d) / count)
 
 
@@ -170,10 +175,12 @@ def multilinear(h: Float[Any, "_ *columns"], m: Float[Any, "rows d"]) -> Float[A
     rows, d = m.shape
     if h.shape[0] != 2**d:
         raise ValueError(f"a table over the corners of {d} coordinates has {2**d} rows; got the shape {h.shape}.")
-    first, second = 2 ** (d // 2), 2 ** (d - d // 2)
+    first = d // 2
+    A = corner_probabilities(m[:, :first])
+    C = corner_probabilities(m[:, first:])
     columns = h.shape[1:]
-    A, C = corner_probabilities(m[:, : d // 2]), corner_probabilities(m[:, d // 2 :])
-    AM = (A @ h.reshape(first, second * prod(columns))).reshape(rows, second, prod(columns))
+    M = h.reshape(A.shape[1], C.shape[1] * prod(columns))
+    AM = (A @ M).reshape(rows, C.shape[1], prod(columns))
     return (AM * C[:, :, None]).sum(axis=1).reshape(rows, *columns)
 
 
@@ -204,10 +211,14 @@ def summed_multilinear(
     if h.shape[:2] != (tables, 2**d):
         raise ValueError(f"means of the shape {m.shape} need tables ({tables}, {2**d}, ...); got the shape {h.shape}.")
     columns = h.shape[2:]
-    if tables > 1 and tables * 2 ** ((d + 1) // 2) * prod(columns) * rows > CACHED:
+    products = tables * 2 ** ((d + 1) // 2) * prod(columns) * rows
+    if tables > 1 and products > CACHED:
         return np.asarray(sum(summed_multilinear(h[k : k + 1], m[k : k + 1]) for k in range(tables)))
-    A, C = _corner_rows(m[:, : d // 2]), _corner_rows(m[:, d // 2 :])
-    AM = (h.reshape(tables, 2 ** (d // 2), -1).swapaxes(1, 2) @ A).reshape(tables, C.shape[1], -1, rows)
+    first = d // 2
+    A = _corner_rows(m[:, :first])
+    C = _corner_rows(m[:, first:])
+    M = h.reshape(tables, A.shape[1], -1).swapaxes(1, 2)
+    AM = (M @ A).reshape(tables, C.shape[1], -1, rows)
     AM *= C[:, :, None]
     total = AM.reshape(tables, C.shape[1], -1).sum(axis=1).sum(axis=0)
     return np.ascontiguousarray(total.reshape(-1, rows).T).reshape(rows, *columns)
@@ -251,5 +262,6 @@ def sum_blocks(function: Callable[[Any, int], Any], rows: int, xp: ModuleType, *
     import jax
 
     one = jax.checkpoint(lambda start: function(start, block))
-    start = xp.zeros_like(jax.eval_shape(one, 0))
-    return jax.lax.scan(lambda total, at: (total + one(at), None), start, xp.arange(0, rows, block))[0]
+    zeros = xp.zeros_like(jax.eval_shape(one, 0))
+    total, _ = jax.lax.scan(lambda total, start: (total + one(start), None), zeros, xp.arange(0, rows, block))
+    return total

@@ -77,12 +77,15 @@ def lift_into(out: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
     """
     buffer = np.empty((_LIFTED_ROWS, x.shape[1] + 1), x.dtype)
     for first in range(0, len(x), _LIFTED_ROWS):
-        rows, lifted = x[first : first + _LIFTED_ROWS], out[first : first + _LIFTED_ROWS]
+        rows = x[first : first + _LIFTED_ROWS]
+        lifted = out[first : first + _LIFTED_ROWS]
         spare = buffer[: len(rows)]
-        largest = np.maximum(np.max(np.abs(rows, out=spare[:, :-1]), axis=1, keepdims=True, initial=0), x.dtype.type(1))
+        sizes = np.abs(rows, out=spare[:, :-1])
+        largest = np.maximum(sizes.max(axis=1, keepdims=True, initial=0), x.dtype.type(1))
         np.divide(rows, largest, out=lifted[:, :-1])
         np.divide(1, largest, out=lifted[:, -1:])
-        lifted /= np.sqrt(np.sum(np.square(lifted, out=spare), axis=1, keepdims=True))
+        squares = np.square(lifted, out=spare)
+        lifted /= np.sqrt(squares.sum(axis=1, keepdims=True))
     return out
 
 
@@ -94,7 +97,9 @@ def lifted_inputs(bam: BAM, X: ArrayLike) -> Float[Any, "n _"]:
     bam : BAM
     X : array (n, d_0)
     """
-    rows = X if hasattr(X, "dtype") else np.asarray(X)
+    rows: Any = X
+    if not hasattr(X, "dtype"):
+        rows = np.asarray(X)
     check_inputs(bam, rows)
     return lift(namespace(bam.weights[0]).asarray(rows, dtype=bam.weights[0].dtype))
 
@@ -133,23 +138,28 @@ def check_width(sizes: tuple[int, ...]) -> None:
 def regions(layers: Matrices, table: Table = None) -> Float[Any, "_ *K"]:
     """`region_values` of a network given as its layers."""
     check_outputs(layers, table)
-    xp = namespace(layers[0])
     h = table
     for V in reversed(layers[1:]):
-        h = _expect(h, V, xp)
-    return xp.asarray([-1, 1], layers[0].dtype) if h is None else h
+        h = _expect(h, V)
+    if h is None:
+        # Without a hidden layer, the only representations are the two signs of the output neuron.
+        return namespace(layers[0]).asarray([-1, 1], layers[0].dtype)
+    return h
 
 
-def _expect(h: Any, V: Any, xp: Any) -> Any:
+def _expect(h: Any, V: Any) -> Any:
     """``h_{k-1}`` from ``h_k``; with h None the layer is the single output neuron, whose table is its sign."""
     d = V.shape[1] - 1
 
     def block(start: Any, count: int) -> Any:
         m = mean_activation(V, lift(corners(d, V.dtype, start=start, count=count)))
-        return m[:, 0] if h is None else multilinear(h, m)
+        if h is None:
+            return m[:, 0]
+        return multilinear(h, m)
 
-    columns = max(2 ** ((V.shape[0] + 1) // 2), 32)  # of the corner probabilities in `multilinear`, or of the corners
-    return map_blocks(block, 2**d, xp, block=BLOCK // columns)
+    # Columns of the corner probabilities in `multilinear`, or of the corners.
+    columns = max(2 ** ((V.shape[0] + 1) // 2), 32)
+    return map_blocks(block, 2**d, namespace(V), block=BLOCK // columns)
 
 
 def output(layers: Matrices, lifted: Float[Any, "rows _"], table: Table = None) -> Float[Any, "rows *K"]:

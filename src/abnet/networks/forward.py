@@ -84,7 +84,8 @@ def psi(bam: BAM, k: int) -> Float[Any, "above below"]:
            [0.5, 0.5, 0.5, 0.5]])
     """
     _check_layer(bam, k, first=2)
-    d, below = bam.sizes[k], bam.sizes[k - 1]
+    d = bam.sizes[k]
+    below = bam.sizes[k - 1]
     if 2 ** (d + below) > LARGEST:
         raise ValueError(
             f"psi of layer {k} has 2^{d} x 2^{below} entries, too many for memory: use representation_probabilities "
@@ -95,7 +96,8 @@ def psi(bam: BAM, k: int) -> Float[Any, "above below"]:
 
 def _columns(V: Any, start: Any, count: int) -> Any:
     """Some columns of Ψ, a row for each of the `count` representations s̄ from number `start` on."""
-    return corner_probabilities(mean_activation(V, lift(corners(V.shape[1] - 1, V.dtype, start=start, count=count))))
+    below = corners(V.shape[1] - 1, V.dtype, start=start, count=count)
+    return corner_probabilities(mean_activation(V, lift(below)))
 
 
 def _check_layer(bam: BAM, k: int, *, first: int) -> None:

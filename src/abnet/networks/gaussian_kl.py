@@ -33,25 +33,30 @@ def gaussian_kl(
     >>> gaussian_kl([np.array([[1.0, 2.0]])], [np.zeros((1, 2))], [0.0])
     np.float64(2.5)
     """
-    logs = (0.0,) * len(layers) if log_sigma is None else log_sigma
-    times = (1,) * len(layers) if counts is None else counts
-    if not 0 < len(layers) == len(prior) == len(logs) == len(times):
+    if log_sigma is None:
+        log_sigma = (0.0,) * len(layers)
+    if counts is None:
+        counts = (1,) * len(layers)
+    if not 0 < len(layers) == len(prior) == len(log_sigma) == len(counts):
         raise ValueError(
-            f"the posterior has {len(layers)} layers, the prior {len(prior)}; there are {len(logs)} deviations and "
-            f"{len(times)} counts."
+            f"the posterior has {len(layers)} layers, the prior {len(prior)}; there are {len(log_sigma)} deviations "
+            f"and {len(counts)} counts."
         )
     terms = []
-    for k, (w, v, t, c) in enumerate(zip(layers, prior, logs, times, strict=True), start=1):
+    for k, (w, v, t, c) in enumerate(zip(layers, prior, log_sigma, counts, strict=True), start=1):
         if w.shape != v.shape or np.ndim(t):
             raise ValueError(
                 f"layer {k} of the posterior has the shape {w.shape}, that of the prior {v.shape}, and its deviation "
                 f"{np.shape(t)}, which must be a number."
             )
-        spread = w.size * (_namespace(t).expm1(2 * t) - 2 * t)  # D (σ² - 1 - ln σ²)
+        # D (σ² - 1 - ln σ²); `expm1` keeps its digits near σ = 1.
+        spread = w.size * (_namespace(t).expm1(2 * t) - 2 * t)
         terms.append(c * (spread + ((w - v) ** 2).sum()))
     return sum(terms) * 0.5
 
 
 def _namespace(t: Any) -> Any:
     """`namespace`, for a plain number too."""
-    return np if isinstance(t, (int, float)) else namespace(t)
+    if isinstance(t, (int, float)):
+        return np
+    return namespace(t)

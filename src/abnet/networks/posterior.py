@@ -69,13 +69,17 @@ class Posterior:
         shapes = {network.sizes for network in (*networks, *priors)}
         if len(shapes) > 1:
             raise ValueError(f"all networks and priors must have the same sizes; got {sorted(shapes)}.")
-        layers, prior = _stacked(networks), _stacked(priors)
-        logs = (0.0,) * len(layers) if log_sigma is None else tuple(log_sigma)
-        if len(logs) != len(layers):
-            raise ValueError(f"log_sigma must have one number for each of the {len(layers)} layers; got {len(logs)}.")
-        logs = tuple(finite(f"log_sigma[{k}]", t) for k, t in enumerate(logs))
+        layers = _stacked(networks)
+        prior = _stacked(priors)
+        if log_sigma is None:
+            log_sigma = (0.0,) * len(layers)
+        if len(log_sigma) != len(layers):
+            raise ValueError(
+                f"log_sigma must have one number for each of the {len(layers)} layers; got {len(log_sigma)}."
+            )
         xp = namespace(layers[0])
-        return Posterior(layers, prior, tuple(xp.asarray(t, layers[0].dtype) for t in logs), aggregation)
+        scalars = tuple(xp.asarray(finite(f"log_sigma[{k}]", t), layers[0].dtype) for k, t in enumerate(log_sigma))
+        return Posterior(layers, prior, scalars, aggregation)
 
     @property
     def n_members(self) -> int:
@@ -88,8 +92,10 @@ class Posterior:
         return (int(self.layers[0].shape[2]) - 1, *(int(w.shape[1]) for w in self.layers))
 
     def kl(self) -> Float[Any, ""]:
-        """Mean divergence of the members from their priors, in nats. For a certificate use ``astype(float64)``
-        first."""
+        """Mean divergence of the members from their priors, in nats.
+
+        For a certificate use ``astype(float64)`` first.
+        """
         self._check_prior()
 
         def one(layers: Matrices, prior: Matrices) -> Any:
@@ -99,23 +105,26 @@ class Posterior:
             import jax
 
             return jax.vmap(one)(self.layers, self.prior).mean()
-        pairs = [tuple(tuple(V[m] for V in some) for some in (self.layers, self.prior)) for m in range(self.n_members)]
-        return mean_of_members(namespace(self.layers[0]).stack([one(*pair) for pair in pairs]))
+        divergences = [one(_member(self.layers, m), _member(self.prior, m)) for m in range(self.n_members)]
+        return mean_of_members(namespace(self.layers[0]).stack(divergences))
 
     def outputs(self, lifted: Float[Any, "rows _"], key: Key = None, table: Table = None) -> Float[Any, "M rows *K"]:
         """Output of every member on lifted rows, shape (M, rows), or (M, rows, K) with a table."""
-        scaled, keys = self._scaled(), _keys(key, self.n_members)
-        if self.n_members == 1 or namespace(scaled[0]) is np:
-            # With one member, drop the member axis in the compiled program: batched products of one are slower.
-            each = [tuple(w[m] for w in scaled) for m in range(self.n_members)]
-            outputs = [self.aggregation.output(layers, lifted, k, table) for layers, k in zip(each, keys, strict=True)]
-            return namespace(outputs[0]).stack(outputs)
-        import jax
+        scaled = self._scaled()
+        keys = _keys(key, self.n_members)
 
         def one(layers: Matrices, k: Key) -> Any:
             return self.aggregation.output(layers, lifted, k, table)
 
-        return jax.vmap(one, in_axes=(0, None if key is None else 0))(scaled, None if key is None else keys)
+        if self.n_members == 1 or namespace(scaled[0]) is np:
+            # With one member, drop the member axis in the compiled program: batched products of one are slower.
+            outputs = [one(_member(scaled, m), k) for m, k in enumerate(keys)]
+            return namespace(outputs[0]).stack(outputs)
+        import jax
+
+        if key is None:
+            return jax.vmap(lambda layers: one(layers, None))(scaled)
+        return jax.vmap(one)(scaled, keys)
 
     def output(self, lifted: Float[Any, "rows _"], key: Key = None, table: Table = None) -> Float[Any, "rows *K"]:
         """Mean output of the members; the expectation over the posterior if the aggregation is exact."""
@@ -123,9 +132,10 @@ class Posterior:
 
     def member(self, m: int) -> BAM:
         """Member m in units of the deviations, ``w/σ``: the network that predictors, tables and exporters use."""
-        if not 0 <= m < self.n_members:  # JAX would take the last one instead
+        if not 0 <= m < self.n_members:
+            # JAX would take the last one instead.
             raise IndexError(f"the members are numbered from 0 to {self.n_members - 1}; got {m}.")
-        return BAM.from_layers(tuple(w[m] for w in self._scaled()))
+        return BAM.from_layers(_member(self._scaled(), m))
 
     @property
     def members(self) -> tuple[BAM, ...]:
@@ -137,7 +147,7 @@ class Posterior:
         """The MAP network: the centre w of a posterior with one member."""
         if self.n_members > 1:
             raise ValueError(f"a mixture of {self.n_members} members has no single MAP network: use member(m).")
-        return BAM.from_layers(tuple(w[0] for w in self.layers))
+        return BAM.from_layers(_member(self.layers, 0))
 
     def draw(self, key: Key) -> tuple[BAM, Float[Any, ""]]:
         """Draw a network ``h = w + σε`` of a random member, and return it with ``ln dQ/dP`` at h.
@@ -160,15 +170,20 @@ class Posterior:
     def _at(self, m: Any, key: Any) -> tuple[BAM, Any]:
         """A network drawn around member m, and its log density ratio."""
         self._check_prior()
-        w, v = (BAM.from_layers(tuple(V[m] for V in some)) for some in (self.layers, self.prior))
-        centres, priors = (*w.weights, *w.biases), (*v.weights, *v.biases)
-        xp, drawn, ratio = namespace(centres[0]), [], 0.0
+        centre = BAM.from_layers(_member(self.layers, m))
+        prior = BAM.from_layers(_member(self.prior, m))
+        centres = (*centre.weights, *centre.biases)
+        priors = (*prior.weights, *prior.biases)
         noise = _normals_like(centres, key)
-        for a, b, t, e in zip(centres, priors, self.log_sigma * 2, noise, strict=True):
-            d, sigma = a - b, xp.exp(t)
+        xp = namespace(centres[0])
+        drawn = []
+        ratio = 0.0
+        for w, v, t, e in zip(centres, priors, self.log_sigma * 2, noise, strict=True):
+            d = w - v
+            sigma = xp.exp(t)
             ratio += (d * (d / 2 + sigma * e)).sum() + xp.expm1(2 * t) / 2 * (e**2).sum() - e.size * t
-            drawn.append(a + sigma * e)
-        depth = len(w.weights)
+            drawn.append(w + sigma * e)
+        depth = len(centre.weights)
         return BAM(tuple(drawn[:depth]), tuple(drawn[depth:])), ratio
 
     def as_prior(self) -> "Posterior":
@@ -178,13 +193,18 @@ class Posterior:
 
     def astype(self, dtype: Any) -> "Posterior":
         """The same posterior in NumPy arrays of another floating-point type."""
-        parts = (self.layers, self.prior, self.log_sigma)
-        layers, prior, log_sigma = (tuple(np.asarray(array, dtype) for array in part) for part in parts)
-        return Posterior(layers, prior, log_sigma, self.aggregation)
+
+        def converted(arrays: tuple[Any, ...]) -> tuple[Any, ...]:
+            return tuple(np.asarray(array, dtype) for array in arrays)
+
+        layers = converted(self.layers)
+        prior = converted(self.prior)
+        return Posterior(layers, prior, converted(self.log_sigma), self.aggregation)
 
     def _check_prior(self) -> None:
         """Raise a ValueError for a prior of other shapes: it would be broadcast, and the divergence would be wrong."""
-        ours, theirs = ([tuple(V.shape) for V in some] for some in (self.layers, self.prior))
+        ours = [tuple(V.shape) for V in self.layers]
+        theirs = [tuple(V.shape) for V in self.prior]
         if ours != theirs or len(self.log_sigma) != len(ours):
             raise ValueError(
                 f"the members have layers {ours}, their priors {theirs}; there are {len(self.log_sigma)} deviations."
@@ -197,7 +217,9 @@ class Posterior:
 
 def mean_of_members(outputs: Float[Any, "M *rest"]) -> Float[Any, "*rest"]:
     """The mean over the leading axis; for one member, the member itself."""
-    return outputs[0] if len(outputs) == 1 else outputs.mean(axis=0)
+    if len(outputs) == 1:
+        return outputs[0]
+    return outputs.mean(axis=0)
 
 
 @cache
@@ -210,8 +232,15 @@ def register_with_jax() -> None:
 
 
 def _stacked(networks: Sequence[BAM]) -> tuple[Any, ...]:
+    """The layers of all networks, each stacked over the networks."""
     xp = namespace(networks[0].weights[0])
-    return tuple(xp.stack(same) for same in zip(*(network.layers for network in networks), strict=True))
+    by_network = [network.layers for network in networks]
+    return tuple(xp.stack(same_layer) for same_layer in zip(*by_network, strict=True))
+
+
+def _member(stacked: tuple[Any, ...], m: Any) -> tuple[Any, ...]:
+    """The layers of member m."""
+    return tuple(V[m] for V in stacked)
 
 
 def _keys(key: Any, count: int) -> Any:

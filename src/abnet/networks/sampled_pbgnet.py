@@ -48,12 +48,16 @@ def output(layers: Matrices, lifted: Float[Any, "rows _"], key: Key, n_samples: 
 
     def block(start: Any, count: int) -> Any:
         values = jax.lax.dynamic_slice_in_dim(F, start, count)
-        for V, k in zip(layers[1:], jax.random.split(jax.random.fold_in(key, start), len(layers) - 1), strict=True):
+        keys = jax.random.split(jax.random.fold_in(key, start), len(layers) - 1)
+        for V, k in zip(layers[1:], keys, strict=True):
             values = _sampled_layer(V, values, k, n_samples)
         return values[:, 0]
 
     rows = F.shape[0]
-    return map_blocks(block, rows, jnp, block=ROWS if rows % ROWS == 0 else rows)
+    block_rows = rows
+    if rows % ROWS == 0:
+        block_rows = ROWS
+    return map_blocks(block, rows, jnp, block=block_rows)
 
 
 def draw(key: Key, F: Float[Any, "rows d"], n_samples: int) -> Float[Any, "rows {n_samples} d"]:
@@ -69,9 +73,10 @@ def draw(key: Key, F: Float[Any, "rows d"], n_samples: int) -> Float[Any, "rows 
 
     rows, d = F.shape
     first, second = jax.random.split(key)
-    u, v = uniform(first, (1, n_samples, d), F.dtype), uniform(second, (rows, 1, d), F.dtype)
-    total = u + v
-    return jnp.where(total - jnp.floor(total) < 0.5 + 0.5 * F[:, None, :], 1, -1).astype(F.dtype)
+    u = uniform(first, (1, n_samples, d), F.dtype)
+    v = uniform(second, (rows, 1, d), F.dtype)
+    fraction = (u + v) - jnp.floor(u + v)
+    return jnp.where(fraction < 0.5 + 0.5 * F[:, None, :], 1, -1).astype(F.dtype)
 
 
 def _sampled_layer(V: Any, F: Any, key: Key, n_samples: int) -> Any:
@@ -95,7 +100,8 @@ def _layer_with_gradient() -> Any:
 
     @layer.defjvp
     def rule(primals: Any, tangents: Any) -> Any:
-        (V, F, s), (dV, dF, _) = primals, tangents
+        V, F, s = primals
+        dV, dF, _ = tangents
         m, dm = jax.jvp(lambda V: sign_means(V, s), (V,), (dV,))
         return m.mean(axis=1), dm.mean(axis=1) + (m * _log_ratio(s, F, dF)[..., None]).mean(axis=1)
 

@@ -44,9 +44,8 @@ def draw(key: Key, sizes: tuple[int, ...], n: int, dtype: Any) -> Matrices:
         return tuple(representations(key, d, n, dtype) for d in hidden)
     import jax
 
-    return tuple(
-        representations(k, d, n, dtype) for d, k in zip(hidden, jax.random.split(key, len(hidden)), strict=True)
-    )
+    keys = jax.random.split(key, len(hidden))
+    return tuple(representations(k, d, n, dtype) for d, k in zip(hidden, keys, strict=True))
 
 
 def log_transition(z: Float[Any, "rows d"], s: Float[Any, "n d"]) -> Float[Any, "rows n"]:
@@ -63,8 +62,12 @@ def log_transition(z: Float[Any, "rows d"], s: Float[Any, "n d"]) -> Float[Any, 
     """
     if not z.ndim == s.ndim == 2:
         raise ValueError(f"pre-activations and representations are matrices; got the shapes {z.shape} and {s.shape}.")
-    plus, minus = _log_ndtr(z), _log_ndtr(-z)
-    return (plus + minus).sum(axis=1, keepdims=True) * z.dtype.type(0.5) + ((plus - minus) * z.dtype.type(0.5)) @ s.T
+    one_half = z.dtype.type(0.5)
+    plus = _log_ndtr(z)
+    minus = _log_ndtr(-z)
+    constant = (plus + minus).sum(axis=1, keepdims=True) * one_half
+    slope = (plus - minus) * one_half
+    return constant + slope @ s.T
 
 
 def regions(layers: Matrices, draws: Matrices) -> tuple[Float[Any, "n"], Float[Any, "n"]]:

@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -313,6 +314,8 @@ def batches(
     polars.DataFrame
         Types are those of `read_table`.
     """
+    if find_spec("polars") is None:
+        raise ModuleNotFoundError("reading a file needs Polars: install abnet-predict[tables].", name="polars")
     if rows is not None and rows < 1:
         raise ValueError(f"rows must be 1 or more, got {rows}.")
     if os.fspath(path) == STDIN:

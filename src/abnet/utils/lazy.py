@@ -9,7 +9,7 @@ from typing import Any
 
 __all__ = ["INSTALL", "import_folder", "lazy_names"]
 
-INSTALL = "install abnet without --no-deps."
+INSTALL = "install abnet instead of abnet-predict."
 """What to do where dependencies are missing."""
 
 
