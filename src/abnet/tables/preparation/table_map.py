@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from abnet.tables.cells import is_blank
 from abnet.tables.columns.column import BLOCK, Column, Encoded
 from abnet.tables.frames import Table, as_table
-from abnet.tables.notes import Note, named_option, sentence
+from abnet.tables.note_sentences import named_option, sentence
+from abnet.tables.notes import Note
 from abnet.tables.preparation.preparation import Preparation, Read
 from abnet.tables.series import Cells
 from abnet.tables.table_errors import TableError, listed
