@@ -2,9 +2,11 @@
 
 from typing import Any
 
-from abnet.tables.cells import BLANK, BRACKETS, DOUBTFUL, DURATIONS, GAPS, LIMIT, THOUSANDS, TRUTH, NumberForm
+from abnet.tables.cells import BLANK, DOUBTFUL, GAPS, TRUTH
 from abnet.tables.columns import CLIP, LARGEST, YEAR
 from abnet.tables.date_shapes import FORMS, MONTHS, WIDTH
+from abnet.tables.durations import DURATIONS
+from abnet.tables.number_forms import BRACKETS, LIMIT, THOUSANDS, NumberForm
 
 __all__ = ["cell_grammar"]
 

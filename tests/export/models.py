@@ -18,7 +18,6 @@ from abnet.model.predictors.paths import Paths
 from abnet.model.predictors.predictor import Predictor
 from abnet.networks.bam import BAM
 from abnet.networks.codebook import code_words
-from abnet.tables.cells import NumberForm
 from abnet.tables.columns import (
     BooleanColumn,
     Column,
@@ -29,6 +28,7 @@ from abnet.tables.columns import (
     WordsColumn,
 )
 from abnet.tables.labels import Labels
+from abnet.tables.number_forms import NumberForm
 from abnet.tables.preparation import MinMaxMap, StandardMap, TableMap, ThermometerMap
 from abnet.tables.preparation.coded import CodedMap
 from abnet.tables.unseen import UnseenWarning

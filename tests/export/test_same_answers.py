@@ -19,9 +19,9 @@ from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
 from abnet.model.predictors.moments import MomentsPredictor
 from abnet.networks.bam import BAM
-from abnet.tables.cells import NumberForm
 from abnet.tables.columns import HashedColumn, NumericColumn, WordsColumn
 from abnet.tables.labels import Labels
+from abnet.tables.number_forms import NumberForm
 from abnet.tables.preparation import TableMap, TablePreparation, as_preparation
 from abnet.tables.preparation.coded import CodedMap
 from abnet.tables.unseen import UnseenWarning

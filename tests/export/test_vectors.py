@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from abnet.tables.cells import NumberForm
 from abnet.tables.columns import NumericColumn
 from abnet.tables.frames import as_table, cells_of
+from abnet.tables.number_forms import NumberForm
 from abnet.tables.series import days
 from export.grammar import cell_grammar
 from export.vectors import PATH, golden_vectors

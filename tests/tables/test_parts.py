@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from abnet.tables.cells import PLAIN, NumberForm
 from abnet.tables.columns import Rules
 from abnet.tables.frames import as_table
+from abnet.tables.number_forms import PLAIN, NumberForm
 from abnet.tables.preparation import TablePreparation
 from abnet.tables.preparation.choose import choose_all
 from abnet.tables.series import LOOK, TextCells, TextPart, unreadable
@@ -79,13 +79,13 @@ def test_other_rows_have_no_say() -> None:
 
 def test_numbers_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[int] = []
-    fast = NumberForm.fast
+    read_regular = NumberForm.read_regular
 
     def counting(form: NumberForm, series: pl.Series) -> pl.Series:
         read.append(len(series))
-        return fast(form, series)
+        return read_regular(form, series)
 
-    monkeypatch.setattr(NumberForm, "fast", counting)
+    monkeypatch.setattr(NumberForm, "read_regular", counting)
     table = as_table(pl.DataFrame({"x": [f"{value}.5" for value in range(100)]})).shared()
     rows = np.arange(60)[::-1]
     preparation = TablePreparation().fit(table.part(rows))

@@ -176,7 +176,7 @@ def as_option(parameter: Parameter) -> str:
     >>> as_option(Parameter("dates", "first seen"))
     "--date 'first seen'"
     """
-    from abnet.tables.notes import OPTIONS
+    from abnet.tables.note_sentences import OPTIONS
 
     name = OPTIONS.get(parameter.name, parameter.name).replace("_", "-")
     return f"--{name} {shlex.quote(str(parameter.value))}"

@@ -17,11 +17,11 @@ from abnet.certificates.training_rows import filter_of, label_marks
 from abnet.model.model import Model
 from abnet.model.table_rows import InputWatch, frames_of, prepared
 from abnet.tables import TableError
-from abnet.tables.cells import listed
 from abnet.tables.frames import Table, as_table
 from abnet.tables.named_columns import cell_texts, check_named, label_text, without_group
 from abnet.tables.preparation.input_check import ColumnCheck, refuse_shift, shift_notes
 from abnet.tables.preparation.numeric_rows import number_cells
+from abnet.tables.table_errors import listed
 from abnet.tables.target import true_labels
 from abnet.tables.unseen import Unseen, merge
 from abnet.utils.coded_rows import dense

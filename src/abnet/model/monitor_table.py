@@ -19,8 +19,8 @@ from abnet.model.check_inputs import CheckedInputs
 from abnet.model.file import load
 from abnet.model.labelled_table import JudgedTable, judge_model_rows
 from abnet.model.model import Model
-from abnet.tables.cells import listed
 from abnet.tables.named_columns import label_text
+from abnet.tables.table_errors import listed
 from abnet.utils.atomic import check_writable
 from abnet.utils.errors import NamesParameters, Parameter, ParameterError
 from abnet.utils.parameters import check_fraction

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from abnet.model.model import Model
 from abnet.report.markup import rendered, short, table
 from abnet.tables.columns import BooleanColumn, Column, DateColumn, NumericColumn, TextColumn
-from abnet.tables.notes import named_option, sentence
+from abnet.tables.note_sentences import named_option, sentence
 from abnet.tables.preparation.preparation import Preparation, Unprepared
 from abnet.tables.preparation.scalers import MinMaxMap, StandardMap
 from abnet.utils.wording import number_of

@@ -21,7 +21,8 @@ from abnet.report.measures import RowMeasures
 from abnet.report.moves import direction_text
 from abnet.report.promise import Peer, better_peers, weak_classes
 from abnet.report.svg import Bar, bar_chart
-from abnet.tables.notes import Note, named_option, note_lines
+from abnet.tables.note_sentences import named_option
+from abnet.tables.notes import Note, note_lines
 from abnet.utils.wording import confidence, figure_up, number_of, percent, percent_down, percent_up, stated
 
 __all__ = ["About", "about_rows", "summary_section"]

@@ -23,9 +23,9 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.tables.cells import TableError
 from abnet.tables.headers import UNNAMED, Header, separator_of
 from abnet.tables.notes import NoteWarning
+from abnet.tables.table_errors import TableError
 from abnet.utils.wording import number_of
 
 if TYPE_CHECKING:

@@ -10,21 +10,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.tables.cells import (
-    DOUBTFUL,
-    GAPS,
-    MARKED,
-    are_codes,
-    is_gap,
-    is_missing,
-    listed,
-    quoted,
-    to_number,
-    unit_of,
-)  # fmt: skip
+from abnet.tables.cells import DOUBTFUL, GAPS, is_gap, is_missing, to_number
 from abnet.tables.date_shapes import MONTHS, read_dates
 from abnet.tables.notes import Note
+from abnet.tables.number_forms import MARKED, are_codes, unit_of
 from abnet.tables.series import ORDERS
+from abnet.tables.table_errors import listed, quoted  # fmt: skip
 
 __all__ = ["label_doubts", "perhaps_no_text"]
 

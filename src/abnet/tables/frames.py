@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.tables.cells import TableError, refuse_repeated, row_name
 from abnet.tables.series import Cells, DateCells, Distinct, DistinctCells, NumberCells, TextCells, TextPart
+from abnet.tables.table_errors import TableError, check_unique_names, row_name
 
 __all__ = ["Table", "as_table", "cells_of", "factorised", "is_plan", "stacked"]
 
@@ -119,7 +119,7 @@ def as_table(X: Any, *, before: int = 0) -> Table:
 
 
 def _table(names: list[str], columns: Sequence[Any], n_rows: int, index: Any) -> Table:
-    refuse_repeated(names)
+    check_unique_names(names)
     return Table(dict(zip(names, columns, strict=True)), n_rows, index)
 
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
-from abnet.tables.cells import quoted, to_number
+from abnet.tables.cells import to_number
 from abnet.tables.notes import Note
+from abnet.tables.table_errors import quoted
 
 if TYPE_CHECKING:
     import polars

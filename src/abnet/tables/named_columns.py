@@ -4,8 +4,9 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from abnet.tables.cells import UnknownColumnError, is_blank, listed, to_number, to_text
+from abnet.tables.cells import is_blank, to_number, to_text
 from abnet.tables.frames import Table
+from abnet.tables.table_errors import UnknownColumnError, listed
 from abnet.utils.errors import Parameter, ParameterError
 from abnet.utils.wording import number_of
 

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.certificates.split import Split, row_hashes
-from abnet.tables.cells import TableError, listed
 from abnet.tables.csv_files import ByteSource, csv_frames
 from abnet.tables.frames import as_table, is_plan, stacked
 from abnet.tables.notes import Note
+from abnet.tables.table_errors import TableError, listed
 from abnet.tables.target import Binning, FeaturesAndLabels, labelled, split_target
 from abnet.utils.caller_rows import is_frame
 

@@ -19,15 +19,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.tables.cells import (
-    MISSING,
-    PLAIN,
-    NumberForm,
-    is_gap,
-    is_missing,
-    to_text,
-)
+from abnet.tables.cells import MISSING, is_gap, is_missing, to_text
 from abnet.tables.date_shapes import WIDTH, WrittenDates, in_days, matrix, read_matrix
+from abnet.tables.number_forms import PLAIN, NumberForm
 
 if TYPE_CHECKING:
     import polars
@@ -299,7 +293,7 @@ class TextCells(Cells):
 
     def _numbers(self, form: NumberForm) -> Numbers:
         """Those that Polars reads at once, then the others one by one."""
-        fast = form.fast(self.series)
+        fast = form.read_regular(self.series)
         x = fast.to_numpy(writable=True)
         strange = np.zeros(len(x), bool)
         if fast.null_count():

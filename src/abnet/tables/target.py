@@ -12,20 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.certificates.split import Split, row_hashes
-from abnet.tables.cells import (
-    DOUBTFUL,
-    PLAIN,
-    TableError,
-    UnknownColumnError,
-    is_blank,
-    listed,
-    quoted,
-    to_number,
-    to_text,
-)
+from abnet.tables.cells import DOUBTFUL, is_blank, to_number, to_text
 from abnet.tables.frames import Table, as_table
 from abnet.tables.named_columns import cell_texts
 from abnet.tables.notes import Note
+from abnet.tables.number_forms import PLAIN
+from abnet.tables.table_errors import TableError, UnknownColumnError, listed, quoted
 from abnet.utils.caller_rows import without_column
 from abnet.utils.errors import NamesParameters, Parameter, ParameterError
 from abnet.utils.wording import number_of

@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from abnet.tables.cells import TableError, quoted, to_text
+from abnet.tables.cells import to_text
 from abnet.tables.columns.numeric import allowed_range
 from abnet.tables.frames import Table
 from abnet.tables.notes import Note, NoteWarning
+from abnet.tables.table_errors import TableError, quoted
 from abnet.utils.errors import NamesParameters, Parameter
 from abnet.utils.wording import number_of
 

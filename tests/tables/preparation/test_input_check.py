@@ -12,7 +12,6 @@ from scipy.stats import hypergeom
 from abnet.model.card import Card
 from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
-from abnet.tables.cells import TableError
 from abnet.tables.columns.column import Encoded
 from abnet.tables.preparation import TablePreparation
 from abnet.tables.preparation.exchangeable import absent_p, at_least, beyond_p, new_value_p, scarce_p
@@ -26,6 +25,7 @@ from abnet.tables.preparation.input_check import (
     shifted,
 )
 from abnet.tables.preparation.training_inputs import TrainingInputs, rank_of
+from abnet.tables.table_errors import TableError
 
 Floats = NDArray[np.float64]
 

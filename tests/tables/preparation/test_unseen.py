@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from abnet.tables.cells import TableError
 from abnet.tables.preparation import TablePreparation
+from abnet.tables.table_errors import TableError
 from abnet.tables.unseen import Unseen, UnseenWarning, merge
 
 

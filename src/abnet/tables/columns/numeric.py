@@ -12,22 +12,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.tables.cells import (
-    BRACKETS,
-    LIMIT,
-    MARKED,
-    PLAIN,
-    THOUSANDS,
-    NumberForm,
-    are_codes,
-    is_gap,
-    is_missing,
-    seconds,
-    to_text,
-)
+from abnet.tables.cells import is_gap, is_missing, to_text
 from abnet.tables.columns.column import Chosen, Column, Encoded, Open, Rules, UnseenRows, kind, rule
+from abnet.tables.durations import seconds
 from abnet.tables.frames import Table
 from abnet.tables.notes import Note
+from abnet.tables.number_forms import BRACKETS, LIMIT, MARKED, PLAIN, THOUSANDS, NumberForm, are_codes
 from abnet.tables.row_names import LONG, names_rows
 from abnet.tables.series import Cells, DateCells, Distinct, DistinctCells, NumberCells, Numbers, unreadable
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from abnet.tables.cells import BLANK, is_blank, quoted, to_text
+from abnet.tables.cells import BLANK, is_blank, to_text
 from abnet.tables.columns.column import Chosen, Column, Encoded, Rules, UnseenRows, counted, kind, rule
 from abnet.tables.columns.words import common_words
 from abnet.tables.doubts import perhaps_no_text
@@ -14,6 +14,7 @@ from abnet.tables.many_texts import ManyTexts, many_texts, merged_notes
 from abnet.tables.notes import Note
 from abnet.tables.row_names import NEARLY_ALL, is_identifier_name
 from abnet.tables.series import Cells
+from abnet.tables.table_errors import quoted
 
 __all__ = ["TextColumn"]
 

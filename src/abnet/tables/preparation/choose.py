@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from abnet.tables.cells import MISSING, TableError, quoted
+from abnet.tables.cells import MISSING
 from abnet.tables.columns import NumericColumn
 from abnet.tables.columns.column import RULES, Chosen, Open, Rules
 from abnet.tables.columns.numeric import Undecided, settled_mark
@@ -15,6 +15,7 @@ from abnet.tables.many_texts import ManyTexts, settle_texts
 from abnet.tables.notes import Note
 from abnet.tables.preparation.shared_ids import shared_id
 from abnet.tables.series import Cells
+from abnet.tables.table_errors import TableError, quoted
 from abnet.utils.errors import NamesParameters, Parameter
 from abnet.utils.threads import mapped, threads_for
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.tables.cells import TableError, quoted
 from abnet.tables.columns.column import Column, Encoded
 from abnet.tables.notes import Note, NoteWarning
 from abnet.tables.preparation.exchangeable import absent_p, beyond_p, new_value_p, scarce_p
 from abnet.tables.preparation.training_inputs import NumberRange, TrainingColumn, TrainingInputs, rank_of
+from abnet.tables.table_errors import TableError, quoted
 from abnet.tables.unseen import Unseen
 from abnet.utils.errors import NamesParameters, Parameter
 

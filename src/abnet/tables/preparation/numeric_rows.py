@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.tables.cells import TableError, listed, quoted
 from abnet.tables.columns import read_numbers
 from abnet.tables.frames import Table
+from abnet.tables.table_errors import TableError, listed, quoted
 
 __all__ = ["number_cells", "numeric_rows"]
 

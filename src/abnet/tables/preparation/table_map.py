@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.tables.cells import TableError, is_blank, listed
+from abnet.tables.cells import is_blank
 from abnet.tables.columns.column import BLOCK, Column, Encoded
 from abnet.tables.frames import Table, as_table
-from abnet.tables.notes import Note, named_option, sentence
+from abnet.tables.note_sentences import named_option, sentence
+from abnet.tables.notes import Note
 from abnet.tables.preparation.preparation import Preparation, Read
 from abnet.tables.series import Cells
+from abnet.tables.table_errors import TableError, listed
 from abnet.tables.unseen import Unseen, UnseenWarning, refuse_unseen
 from abnet.utils.coded_rows import dense
 from abnet.utils.threads import mapped, threads_for

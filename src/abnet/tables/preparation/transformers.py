@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from abnet.tables.cells import TableError, refuse_repeated
 from abnet.tables.columns import NumericColumn, far_cells, far_notes, read_numbers
 from abnet.tables.columns.column import BY_HAND, Rules
 from abnet.tables.frames import as_table, is_plan
@@ -22,6 +21,7 @@ from abnet.tables.preparation.choose import choose_all
 from abnet.tables.preparation.shared_ids import shared_id
 from abnet.tables.preparation.table_map import TableMap
 from abnet.tables.preparation.thermometer import ThermometerMap, cuts
+from abnet.tables.table_errors import TableError, check_unique_names
 from abnet.utils.caller_rows import is_frame
 from abnet.utils.errors import Parameter, ParameterError
 
@@ -312,12 +312,12 @@ def as_frame(X: Any) -> Any:
     ['age']
     >>> as_frame({"age": [40, 50], "size": [1.8]})
     Traceback (most recent call last):
-    abnet.tables.cells.TableError: all columns of a table must have the same number of rows; got [1, 2].
+    abnet.tables.table_errors.TableError: all columns of a table must have the same number of rows; got [1, 2].
     """
     if is_plan(X):
         return X.collect()
     if is_frame(X):
-        refuse_repeated([str(name) for name in X.columns])
+        check_unique_names([str(name) for name in X.columns])
     if not isinstance(X, Mapping) or is_frame(X) or hasattr(X, "tocsr"):
         return X
     import polars
