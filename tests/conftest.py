@@ -72,7 +72,7 @@ def split_as(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     def pin(X: Any, y: Any = None) -> None:
         from abnet.certificates import split
         from abnet.estimators import fit
-        from abnet.tables import reading
+        from abnet.tables import learning_part
 
         hashes = split.row_hashes(X, y)
 
@@ -80,7 +80,7 @@ def split_as(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
             found = split.row_hashes(X, y)
             return hashes if len(found) == len(hashes) else found
 
-        for module in (fit, reading):
+        for module in (fit, learning_part):
             monkeypatch.setattr(module, "row_hashes", pinned)
 
     return pin

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import abnet
-from abnet.tables.target import bin_names
+from abnet.tables.binning import bin_names
 from cli.tables import SMALL, Run
 
 

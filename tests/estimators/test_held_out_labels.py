@@ -13,7 +13,7 @@ import pytest
 import abnet
 from abnet.certificates import split
 from abnet.estimators import fit as fitting
-from abnet.tables import reading
+from abnet.tables import learning_part
 from promised import promised
 
 N, MOST = 120, 60
@@ -38,7 +38,7 @@ def held_out(monkeypatch: pytest.MonkeyPatch) -> HeldOut:
             taken = np.array([places[row] for row in first])
             return split.Split(taken, np.setdiff1d(np.arange(len(hashes)), taken))
 
-    for module in (fitting, reading):
+    for module in (fitting, learning_part):
         monkeypatch.setattr(module, "row_hashes", without_labels)
         monkeypatch.setattr(module, "Split", Pinned)
 

@@ -20,10 +20,10 @@ from abnet.certificates.fingerprint import CopiesInStream
 from abnet.certificates.goals import TargetError
 from abnet.estimators import large_tables
 from abnet.tables import TableError
+from abnet.tables.binning import bin_names
+from abnet.tables.learning_part import learning_part
 from abnet.tables.notes import NoteWarning
 from abnet.tables.preparation import TablePreparation, UnseenWarning
-from abnet.tables.reading import learning_part
-from abnet.tables.target import bin_names
 from abnet.utils.errors import ParameterError, TrainingRowsError
 
 SMALL: Any = {"hidden_layer_sizes": (2,), "max_iter": 4, "random_state": 0}

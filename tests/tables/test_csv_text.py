@@ -11,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from abnet.tables import TableError, batches, csv_files, read_table
-from abnet.tables.csv_files import regular_frame
+from abnet.tables.byte_source import ByteSource
+from abnet.tables.csv_dialect import Dialect
+from abnet.tables.csv_regular import regular_frame
 from abnet.tables.notes import NoteWarning
 
 
@@ -140,18 +142,18 @@ def test_bad_files_are_one_line_errors_that_name_the_file(tmp_path: Path, conten
 
 def test_rows_before_the_damage_of_a_gzip_file_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """All but those of the block with the damage."""
-    monkeypatch.setattr(csv_files, "BLOCK", 1 << 16)
+    monkeypatch.setattr(csv_files, "_BLOCK", 1 << 16)
     numbers = np.random.default_rng(0).integers(0, 10**9, (60_000, 2)).tolist()
     text = "".join(["a,b\n", *(f"{a},{b}\n" for a, b in numbers)]).encode()
     packed = gzip.compress(text)
     damaged = packed[: len(packed) // 2]
-    source, lines = csv_files.ByteSource(io.BytesIO(damaged), "t.csv.gz"), list[int]()
+    source, lines = ByteSource(io.BytesIO(damaged), "t.csv.gz"), list[int]()
     with pytest.raises(TableError, match="not a complete gzip file"):
         lines.extend(block.count(b"\n") for block in iter(lambda: source.block(1 << 10), b""))
-    frames, rows = csv_files.csv_frames(csv_files.ByteSource(io.BytesIO(damaged), "t.csv.gz")), list[int]()
+    frames, rows = csv_files.csv_frames(ByteSource(io.BytesIO(damaged), "t.csv.gz")), list[int]()
     with pytest.raises(TableError, match="not a complete gzip file"):
         rows.extend(frame.height for frame in frames)
-    lines_of_a_block = csv_files.BLOCK / (len(text) / len(numbers))
+    lines_of_a_block = csv_files._BLOCK / (len(text) / len(numbers))
     assert sum(lines) > sum(rows) > sum(lines) - lines_of_a_block
 
 
@@ -242,8 +244,8 @@ def test_blocks_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     path = write(tmp_path, "a,b,c\n" + "".join(lines))
     whole = read_table(path)
     assert whole.rows() == [tuple(row) for row in slow_reference(path.read_text())[1:]]
-    monkeypatch.setattr("abnet.tables.csv_files.BLOCK", 100)
-    monkeypatch.setattr("abnet.tables.csv_files._START", 10)
+    monkeypatch.setattr("abnet.tables.csv_files._BLOCK", 100)
+    monkeypatch.setattr("abnet.tables.byte_source._START", 10)
     assert read_table(path).equals(whole)
     write(tmp_path, path.read_text() + "1,2\n")
     line = path.read_text().count("\n")
@@ -254,7 +256,7 @@ def test_blocks_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_the_line_of_an_error_counts_the_regular_blocks_before_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("abnet.tables.csv_files.BLOCK", 10_000)
+    monkeypatch.setattr("abnet.tables.csv_files._BLOCK", 10_000)
     path = write(tmp_path, "a,b\n" + "1,2\n\n" * 100_000 + "3\n")
     with pytest.raises(TableError, match="line 200002: 1 field where the header has 2"):
         read_table(path)
@@ -266,11 +268,11 @@ def test_the_line_of_an_error_counts_the_regular_blocks_before_it(
      b"1\r,2\n", b"1,2\r3,4\n", b"1,2,3\n4\n", b'"1",2,3\n4\n', b"\xe9,2\n", b"\xef\xbb\xbf1,2\n", b"1\n"],
 )  # fmt: skip
 def test_what_is_not_regular_is_left_to_the_exact_reader(block: bytes) -> None:
-    assert regular_frame(block, ["a", "b"], ",", blanks=False) is None
+    assert regular_frame(block, ["a", "b"], Dialect(",")) is None
 
 
 def test_regular_blocks_take_the_fast_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("abnet.tables.csv_files._exact_frames", None)
+    monkeypatch.setattr("abnet.tables.csv_files._CsvReader._irregular", None)
     plain = "".join(f"{i},x\n\n" for i in range(1000))
     quoted = "".join(f'"{i}","x, y ""z""\n"\n' for i in range(1000))
     windows = "".join(f'{i},"x, y"\r\n' for i in range(1000))
@@ -279,7 +281,7 @@ def test_regular_blocks_take_the_fast_way(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_an_open_quote_does_not_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("abnet.tables.csv_files._LONGEST", 1000)
+    monkeypatch.setattr("abnet.tables.csv_rows._LONGEST_ROW", 1000)
     path = write(tmp_path, 'a,b\n1,"open\n' + "2,3\n" * 10_000)
     with pytest.raises(TableError, match=r"line 251: broken CSV .a row longer"):
         read_table(path)
@@ -303,7 +305,7 @@ def test_standard_input_is_a_table_too(tmp_path: Path, monkeypatch: pytest.Monke
 def test_rows_that_repeat_the_header_are_left_out_with_a_note(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int, strange: str, mark: str
 ) -> None:
-    monkeypatch.setattr(csv_files, "BLOCK", block)
+    monkeypatch.setattr(csv_files, "_BLOCK", block)
     part = "a, b,c \n" + "".join(f'{i},x,"two\nlines"\n' for i in range(30)) + "\na,b,d\n"
     path = write(tmp_path, part + strange + (mark + part) * 2)
     line = 1 + 60 + 2 + bool(strange) + 1

@@ -11,7 +11,8 @@ import pytest
 
 from abnet import ABNetClassifier, fit_table
 from abnet.tables import TableError
-from abnet.tables.reading import alike, as_polars, learning_part
+from abnet.tables.learning_part import learning_part
+from abnet.tables.polars_frames import alike, as_polars
 
 SMALL = ABNetClassifier((2,), max_iter=2, random_state=0)
 Change = Callable[[pl.DataFrame], Any]

@@ -11,8 +11,8 @@ from abnet import ABNetClassifier, fit_table
 from abnet.certificates import row_hashes, row_order
 from abnet.report.page import report_page
 from abnet.tables import TableError, batches
+from abnet.tables.learning_part import learning_part
 from abnet.tables.notes import NoteWarning
-from abnet.tables.reading import learning_part
 
 N = 10_000
 TABLE = pl.DataFrame({"row": range(N), "y": [n >= N // 2 for n in range(N)]})

@@ -4,8 +4,10 @@ import polars as pl
 import pytest
 
 from abnet.tables import TableError, split_target
+from abnet.tables.binning import Binning
 from abnet.tables.frames import as_table
-from abnet.tables.target import Binning, NoClassesError, labelled
+from abnet.tables.target import labelled
+from abnet.tables.target_classes import NoClassesError
 
 
 def table(labels: list[object], **columns: list[object]) -> pd.DataFrame:

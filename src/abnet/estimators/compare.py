@@ -23,10 +23,10 @@ from abnet.estimators.table_parts import Labelled, for_tables, read_rows, take, 
 from abnet.model.model import Model
 from abnet.model.performance_measures import auc, balanced_error, calibration_error, log_loss
 from abnet.tables.labels import Labels
+from abnet.tables.model_labels import label_places
 from abnet.tables.notes import Note
 from abnet.tables.preparation.choose import DecimalMarkError
-from abnet.tables.reading import TableSource
-from abnet.tables.target import label_places
+from abnet.tables.table_source import TableSource
 from abnet.utils.atomic import temporary_folder
 from abnet.utils.parameters import check_fraction
 from abnet.utils.progress import tell

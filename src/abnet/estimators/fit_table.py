@@ -17,8 +17,9 @@ from abnet.estimators.logistic_rival import counted_rival, held_out_rival, learn
 from abnet.estimators.table_parts import for_tables, read_rows
 from abnet.model.card import Rival
 from abnet.model.file import save
+from abnet.tables.learning_part import Learning
 from abnet.tables.notes import NoteWarning, warn_of
-from abnet.tables.reading import Learning, TableSource
+from abnet.tables.table_source import TableSource
 from abnet.utils.atomic import temporary_folder
 from abnet.utils.parameters import check_positive
 from abnet.utils.progress import tell

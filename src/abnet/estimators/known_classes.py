@@ -5,8 +5,9 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
+from abnet.tables.label_types import typed_labels
 from abnet.tables.labels import Labels, with_unknown
-from abnet.tables.target import label_places, typed_labels
+from abnet.tables.model_labels import label_places
 from abnet.training.labelled_rows import LabelledRows
 from abnet.training.settings import Settings
 from abnet.utils.errors import Parameter, ParameterError

@@ -19,9 +19,9 @@ from abnet.estimators.known_classes import warn_of_unknown
 from abnet.estimators.refit import fitting_anew
 from abnet.model.model import Model
 from abnet.tables.frames import as_table
+from abnet.tables.learning_part import Learning
+from abnet.tables.model_labels import label_codes
 from abnet.tables.preparation import Unseen
-from abnet.tables.reading import Learning
-from abnet.tables.target import label_codes
 from abnet.tables.unseen import UnseenWarning, merge
 from abnet.training.features import is_our_own
 from abnet.training.labelled_rows import marks_of

@@ -13,12 +13,13 @@ from abnet.certificates.split import Split, drawn_seed, row_hashes
 from abnet.estimators.certificate_mixin import CertificateMixin
 from abnet.estimators.certified import CertifiedClassifier
 from abnet.tables import TableError
+from abnet.tables.binning import bin_names
 from abnet.tables.frames import as_table
+from abnet.tables.learning_part import Learning, learning_part
 from abnet.tables.named_columns import NamedColumnError, cell_texts, check_named, without_group
 from abnet.tables.preparation import TablePreparation
-from abnet.tables.reading import Learning, TableSource, learning_part
 from abnet.tables.table_errors import UnknownColumnError, listed
-from abnet.tables.target import bin_names
+from abnet.tables.table_source import TableSource
 from abnet.utils.caller_rows import take_rows
 from abnet.utils.errors import Parameter, ParameterError
 from abnet.utils.wording import number_of

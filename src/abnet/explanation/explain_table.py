@@ -17,9 +17,9 @@ from abnet.explanation.row_explanation import Explanation, RowExplanation, expla
 from abnet.model.model import Model
 from abnet.model.table_rows import InputWatch, ModelOrPath, as_model, prepared, whole_table
 from abnet.tables.frames import as_table
+from abnet.tables.model_labels import true_labels
 from abnet.tables.named_columns import label_text
 from abnet.tables.preparation.input_check import refuse_shift, shift_notes
-from abnet.tables.target import true_labels
 from abnet.utils.atomic import atomic_path
 from abnet.utils.errors import Parameter, ParameterError
 from abnet.utils.progress import ProgressCallback, part_of_progress, tell

@@ -18,11 +18,11 @@ from abnet.model.model import Model
 from abnet.model.table_rows import InputWatch, frames_of, prepared
 from abnet.tables import TableError
 from abnet.tables.frames import Table, as_table
+from abnet.tables.model_labels import true_labels
 from abnet.tables.named_columns import cell_texts, check_named, label_text, without_group
 from abnet.tables.preparation.input_check import ColumnCheck, refuse_shift, shift_notes
 from abnet.tables.preparation.numeric_rows import number_cells
 from abnet.tables.table_errors import listed
-from abnet.tables.target import true_labels
 from abnet.tables.unseen import Unseen, merge
 from abnet.utils.coded_rows import dense
 from abnet.utils.errors import Parameter, ParameterError

@@ -20,8 +20,8 @@ from abnet.report.promise import Peer, peers_of
 from abnet.report.summary import About
 from abnet.tables import TableError
 from abnet.tables.frames import Table, as_table
+from abnet.tables.model_labels import true_labels
 from abnet.tables.named_columns import check_named, label_text
-from abnet.tables.target import true_labels
 from abnet.tables.unseen import Unseen, merge
 from abnet.utils.atomic import atomic_path
 from abnet.utils.coded_rows import dense

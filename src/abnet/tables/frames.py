@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from abnet.tables.series import Cells, DateCells, Distinct, DistinctCells, NumberCells, TextCells, TextPart
 from abnet.tables.table_errors import TableError, check_unique_names, row_name
 
-__all__ = ["Table", "as_table", "cells_of", "factorised", "is_plan", "stacked"]
+__all__ = ["Table", "as_table", "cells_of", "factorised", "is_plan"]
 
 
 @dataclass(frozen=True)
@@ -230,20 +230,3 @@ def factorised(values: list[Any], name: str) -> Distinct:
     kept = [value for _, value in places]
     found = np.array(codes, np.intp).reshape(len(values))
     return Distinct(np.where(found < 0, len(kept), found), [*kept, None])
-
-
-def stacked(frames: list[Any]) -> Any:
-    """One frame of several; a column whose type changes has the type that holds all its values.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> stacked([pl.DataFrame({"x": [1]}), pl.DataFrame({"x": [2.5]}), pl.DataFrame({"x": [None]})])["x"].to_list()
-    [1.0, 2.5, None]
-    """
-    import polars as pl
-
-    if not frames:
-        raise TableError("there are no rows to train on.")
-    same = all(frame.schema == frames[0].schema for frame in frames)
-    return pl.concat(frames, how="vertical" if same else "vertical_relaxed")

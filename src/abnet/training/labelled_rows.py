@@ -9,9 +9,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, column_or_1d, validate_data
 
+from abnet.tables.label_types import typed_labels
 from abnet.tables.labels import Labels, check_labelled, signs_of
 from abnet.tables.preparation.transformers import as_frame, with_advice
-from abnet.tables.target import typed_labels
 from abnet.utils.caller_rows import column_names, is_frame, take_column, without_column
 from abnet.utils.errors import Parameter, ParameterError
 

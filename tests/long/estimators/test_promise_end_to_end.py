@@ -19,7 +19,7 @@ from abnet.paper.prepared_split import PreparedSplit
 from abnet.paper.protocol import protocol_of
 from abnet.paper.run_setting import Setting, Variant
 from abnet.paper.setting_groups import SettingGroup
-from abnet.tables.target import bin_names
+from abnet.tables.binning import bin_names
 from abnet.training.loop import pad_rows
 from broken_promise import breaks
 from estimators.worlds import DELTA, NOISE, POINTS, SIGNAL, World, broken_promises, certified, count, repetition

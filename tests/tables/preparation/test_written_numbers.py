@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from abnet.tables import TableError, read_table
-from abnet.tables.doubts import _other_dates, perhaps_no_text
 from abnet.tables.frames import as_table
+from abnet.tables.misread_text import _other_dates, misread_text_note
 from abnet.tables.preparation import TablePreparation, preparation_from_dict, preparation_to_dict
 
 
@@ -324,5 +324,5 @@ def test_the_decimal_mark_is_checked(decimal: Any) -> None:
 def test_dates_above_and_other_texts_below_are_text() -> None:
     """Only some texts are looked at for their looks, but from top to bottom."""
     days = (np.datetime64("1900-01-01") + np.arange(20_000)).astype(str).tolist()
-    assert perhaps_no_text("c", dict.fromkeys([*days, *(f"item {i}" for i in range(30_000))], 1)) is None
+    assert misread_text_note("c", dict.fromkeys([*days, *(f"item {i}" for i in range(30_000))], 1)) is None
     assert _other_dates({days[0]: 1}, 1) is None  # which are read

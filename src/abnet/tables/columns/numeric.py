@@ -16,9 +16,9 @@ from abnet.tables.cells import is_gap, is_missing, to_text
 from abnet.tables.columns.column import Chosen, Column, Encoded, Open, Rules, UnseenRows, kind, rule
 from abnet.tables.durations import seconds
 from abnet.tables.frames import Table
+from abnet.tables.identifiers import LONG, IdentifierReasons, identifier_reasons
 from abnet.tables.notes import Note
 from abnet.tables.number_forms import BRACKETS, LIMIT, MARKED, PLAIN, THOUSANDS, NumberForm, are_codes
-from abnet.tables.row_names import LONG, names_rows
 from abnet.tables.series import Cells, DateCells, Distinct, DistinctCells, NumberCells, Numbers, unreadable
 
 __all__ = [
@@ -432,11 +432,13 @@ def _fitted(name: str, cells: Cells, form: NumberForm, rules: Rules) -> Chosen:
     found = centre(x, far)
     if found.constant:
         return Chosen(None, (Note("constant", (name,), facts={"value": to_text(found.fill + form.offset)}),))
-    naming, perhaps = ("", "") if rules.wanted(name) else names_rows(name, x, long=_all_long(cells, low))
-    if naming:
-        return Chosen(None, (Note("identifier", (name,), facts={"why": naming}),))
-    if perhaps:
-        notes.append(Note("perhaps identifier", (name,), facts={"why": perhaps}))
+    reasons = IdentifierReasons()
+    if not rules.wanted(name):
+        reasons = identifier_reasons(name, x, long=_all_long(cells, low))
+    if reasons.certain:
+        return Chosen(None, (Note("identifier", (name,), facts={"why": reasons.certain}),))
+    if reasons.possible:
+        notes.append(Note("perhaps identifier", (name,), facts={"why": reasons.possible}))
     notes += [*far_notes(name, cells, far), *sentinel_notes(name, x + form.offset)]
     return Chosen(NumericColumn(name, *found, form), tuple(notes))
 

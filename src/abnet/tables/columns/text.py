@@ -8,11 +8,11 @@ import numpy as np
 from abnet.tables.cells import BLANK, is_blank, to_text
 from abnet.tables.columns.column import Chosen, Column, Encoded, Rules, UnseenRows, counted, kind, rule
 from abnet.tables.columns.words import common_words
-from abnet.tables.doubts import perhaps_no_text
 from abnet.tables.frames import Table
+from abnet.tables.identifiers import NEARLY_ALL, is_identifier_name
 from abnet.tables.many_texts import ManyTexts, many_texts, merged_notes
+from abnet.tables.misread_text import misread_text_note
 from abnet.tables.notes import Note
-from abnet.tables.row_names import NEARLY_ALL, is_identifier_name
 from abnet.tables.series import Cells
 from abnet.tables.table_errors import quoted
 
@@ -105,7 +105,7 @@ def _texts(name: str, cells: Cells, rules: Rules) -> Chosen | ManyTexts:
     shared = tuple(sorted(rare)) if len(rare) <= _RARE_LISTED else None
     categories = TextColumn(name, tuple(sorted(kept)), shared, blanks)
     digits = not asked and any(re.search("[0-9]", text) for text in counts)
-    perhaps = perhaps_no_text(name, counts) if digits else None
+    perhaps = misread_text_note(name, counts) if digits else None
     notes = () if perhaps is None else (perhaps,)
     few = min(_ALWAYS, rules.max_categories)
     commonest = ordered if len(ordered) <= few else ordered[: few - 1]

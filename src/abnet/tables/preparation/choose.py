@@ -9,7 +9,7 @@ from abnet.tables.cells import MISSING
 from abnet.tables.columns import NumericColumn
 from abnet.tables.columns.column import RULES, Chosen, Open, Rules
 from abnet.tables.columns.numeric import Undecided, settled_mark
-from abnet.tables.csv_files import UNNAMED
+from abnet.tables.csv_header import UNNAMED
 from abnet.tables.frames import Table
 from abnet.tables.many_texts import ManyTexts, settle_texts
 from abnet.tables.notes import Note

@@ -4,8 +4,8 @@ import re
 from math import sqrt
 
 from abnet.tables.cells import BLANK, to_number
+from abnet.tables.identifiers import NEARLY_ALL, name_words
 from abnet.tables.notes import Note
-from abnet.tables.row_names import NEARLY_ALL, name_words
 from abnet.tables.series import Cells
 
 __all__ = ["least_ids", "shared_id"]
@@ -56,7 +56,7 @@ def least_ids(name: str, n_rows: int, *, whole: bool) -> float:
 def shared_id(name: str, cells: Cells) -> Note | None:
     """A note on a column whose name is that of identifiers, and whose values rows share.
 
-    Where nearly all values differ, the column names the rows (`abnet.tables.row_names`).
+    Where nearly all values differ, the column names the rows (`abnet.tables.identifiers`).
 
     Examples
     --------

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from abnet.tables.columns import NumericColumn, far_cells, far_notes, read_numbers
 from abnet.tables.columns.column import BY_HAND, Rules
 from abnet.tables.frames import as_table, is_plan
-from abnet.tables.leaks import leaks
+from abnet.tables.leaking_columns import leaking_columns
 from abnet.tables.notes import Note, note_lines
 from abnet.tables.preparation.choose import choose_all
 from abnet.tables.preparation.shared_ids import shared_id
@@ -158,7 +158,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         if not columns:
             reasons = "; ".join(note_lines(notes, most=3))
             raise TableError(f"no column can be used in {table.n_rows} rows ({reasons}); add columns that vary.")
-        self.map_ = TableMap(columns, (*notes, *leaks(table, columns, y)))
+        self.map_ = TableMap(columns, (*notes, *leaking_columns(table, columns, y)))
         self.n_features_in_ = len(table.columns)
         self.feature_names_in_ = np.array(list(table.columns), object)
         return self
@@ -239,7 +239,7 @@ class PlainNumbers(TablePreparation):
             scales = dict(zip(kept, pairs, strict=True))
         columns = tuple(NumericColumn(name, fills[name], *scales[name], False) for name in fills)
         notes = [note for name, rows in far.items() for note in far_notes(name, table.cells(name), rows)]
-        self.map_ = TableMap(columns, (*shared, *notes, *leaks(table, columns, y)))
+        self.map_ = TableMap(columns, (*shared, *notes, *leaking_columns(table, columns, y)))
         self.n_features_in_ = len(table.columns)
         self.feature_names_in_ = np.array(list(table.columns), object)
         return self
