@@ -2,7 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from abnet.utils.wording import confidence, number_of, paragraphs, percent, percent_down, percent_up, stated
+from abnet.utils.text_layout import paragraphs
+from abnet.utils.wording import confidence, number_of, percent, percent_down, percent_up, stated
 
 if TYPE_CHECKING:
     from abnet.certificates.monitor import Monitor
