@@ -200,7 +200,7 @@ class AggregationRuns(ModelRuns):
         seed = [self.repetition, 1]
         if restart > 0:
             seed.append(restart)
-        network = BAM.init(np.random.default_rng(seed), self.sizes)
+        network = BAM.init(np.random.default_rng(seed), self.sizes, self.protocol.variant.initialisation)
         prior = Posterior.from_networks([network], [network], self._aggregation())
         objective = Objective.LINEAR
         if self.protocol.objective == "bound":
