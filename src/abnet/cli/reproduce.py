@@ -115,7 +115,7 @@ def table1(
 def variants(
     names: Annotated[
         str | None,
-        typer.Option(metavar="NAMES", help="Some of warm-up,deviations,both,restarts; all by default."),
+        typer.Option(metavar="NAMES", help="Some of warm-up,deviations,both,restarts,small,surround; all by default."),
     ] = None,
     datasets: Datasets = None,
     repetitions: Repetitions = 5,
@@ -326,7 +326,7 @@ def export(
     from abnet import paper
     from abnet.utils.wording import number_of
 
-    print(f"Written to {file}: {number_of(paper.export_runs(file, store), 'run')}, trials included.")
+    print(f"Written to {file}: {number_of(paper.export_runs(file, store), 'run')}, trials and variants included.")
 
 
 @app.command("import", cls=Command)

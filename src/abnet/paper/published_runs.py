@@ -1,6 +1,6 @@
 """Finished runs as a CSV file: table and figures made from it are the same, and sweeps continue from it.
 
-One row for each run, trial or run of a variant, with its setting, its figures to 8 digits and the first 16 digits of its key; no curves.
+One row for each run or trial, with its setting, its figures to 8 digits and the first 16 digits of its key; no curves.
 With fewer digits, ties in the selection would not be broken as they are in the store. Comment lines on top hold the
 version of the numerics and the fingerprints of the data.
 """

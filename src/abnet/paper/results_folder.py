@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from abnet.paper.procedure_display import procedures_to_markdown
 from abnet.paper.run_key import NUMERICS_VERSION
 from abnet.paper.table1_comparison import agreement_text, compare
 from abnet.paper.table1_display import to_markdown
@@ -49,7 +50,7 @@ def renew_page(page: str | os.PathLike[str], results: str | os.PathLike[str]) ->
     """
     page = Path(page)
     results = Path(results)
-    parts = _table_parts(results) | _variant_parts(results) | _figure_parts(page, results)
+    parts = _table_parts(results) | _procedure_parts(results) | _variant_parts(results) | _figure_parts(page, results)
     if not parts:
         raise FileNotFoundError(f"no table1.csv and no figure in {results}; run `abnet reproduce table1` first")
     _renew(page, parts, title="# Reproduction\n")
@@ -119,6 +120,14 @@ def _table_parts(results: Path) -> dict[str, str]:
         "agreement": agreement_text(comparisons),
         "table1": to_markdown(comparisons),
     }
+
+
+def _procedure_parts(results: Path) -> dict[str, str]:
+    path = results / "table1_procedures.csv"
+    if not path.exists():
+        return {}
+    rows = read_table1(path.read_text(encoding="utf-8"))
+    return {"procedures": procedures_to_markdown(rows, reproduced_rows(results))}
 
 
 def reproduced_rows(results: Path) -> list[Table1Row]:

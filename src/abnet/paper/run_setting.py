@@ -30,6 +30,10 @@ class Variant:
     restarts
         Initialisations trained on each split, the one with the lowest bound kept: each is a prior of its own, so every
         bound is computed at δ divided by their number.
+    centre_surround
+        Whether images are passed through `abnet.paper.images.centre_surround`, a fixed map, before training.
+    candidates
+        Settings among which the best one is chosen by its bound: every bound is computed at δ divided by their number.
     common_procedure
         Whether BC is trained by the procedure of ABNetℓ: inputs that are not standardised once more, batches of 32 or
         64, and a rate that is halved.
@@ -39,6 +43,8 @@ class Variant:
     warm_up: int = 0
     deviations: bool = False
     restarts: int = 1
+    centre_surround: bool = False
+    candidates: int = 1
     common_procedure: bool = False
 
     @property
@@ -46,10 +52,14 @@ class Variant:
         """The models that can be trained in this way."""
         if self.common_procedure:
             return ("BC",)
-        if self.warm_up or self.deviations or self.restarts > 1:
+        if self.warm_up or self.deviations or self.restarts > 1 or self.candidates > 1:
             return ("PBGNet", "ABNet")  # only the bound can train deviations and rank restarts
         return ("PBGNet", "ABNet", "PBGNet_l", "ABNet_l")
 
+
+_SMALL = GlorotNormal(gain=0.5)
+_CANDIDATES = 8
+"""At least the number of settings that `abnet.paper.variant_rows` compares of the variants that pay for the choice."""
 
 VARIANTS = {
     "fan-in": Variant(initialisation=FanInUniform()),
@@ -58,6 +68,8 @@ VARIANTS = {
     "deviations": Variant(deviations=True),
     "both": Variant(warm_up=2, deviations=True),
     "restarts": Variant(warm_up=2, deviations=True, restarts=4),
+    "small": Variant(initialisation=_SMALL, deviations=True, candidates=_CANDIDATES),
+    "surround": Variant(initialisation=_SMALL, deviations=True, centre_surround=True, candidates=_CANDIDATES),
 }
 """Variants of the protocol, by name. `abnet.paper.protocol.TABLE1_VARIANTS` says which rows of Table 1 use one."""
 
@@ -73,7 +85,7 @@ class Setting:
     model
         One of `MODELS`.
     hidden_layer_sizes
-        Units of each hidden layer, leading layer first.
+        Units of each hidden layer, leading layer first; none for a linear network.
     learning_rate
         Adam's rate; None for EBP, which has none.
     repetition
@@ -101,8 +113,8 @@ class Setting:
     def __post_init__(self) -> None:
         if self.model not in MODELS:
             raise ValueError(f"model {self.model!r} is unknown; choose from {', '.join(MODELS)}")
-        if not self.hidden_layer_sizes or min(self.hidden_layer_sizes) < 1:
-            raise ValueError(f"hidden_layer_sizes must be positive and at least one, got {self.hidden_layer_sizes}")
+        if min(self.hidden_layer_sizes, default=1) < 1:
+            raise ValueError(f"hidden_layer_sizes must be positive, got {self.hidden_layer_sizes}")
         if (self.learning_rate is None) != (self.model == "EBP"):
             raise ValueError(
                 f"learning_rate={self.learning_rate} with {self.model}: EBP takes None, the others a number"
@@ -126,8 +138,8 @@ class Setting:
 
     @property
     def width(self) -> int:
-        """Units of the widest hidden layer."""
-        return max(self.hidden_layer_sizes)
+        """Units of the widest hidden layer; 0 for a linear network."""
+        return max(self.hidden_layer_sizes, default=0)
 
     @property
     def architecture(self) -> Architecture:
@@ -142,6 +154,6 @@ class Setting:
 
 def architecture_of(hidden_layer_sizes: tuple[int, ...]) -> Architecture:
     """Table 1's half: "narrow" (exact aggregation) up to 8 units, "wide" (stochastic) above."""
-    if max(hidden_layer_sizes) <= WIDEST_NARROW:
+    if max(hidden_layer_sizes, default=0) <= WIDEST_NARROW:
         return "narrow"
     return "wide"
