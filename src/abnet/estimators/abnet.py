@@ -303,13 +303,12 @@ def _as_posterior(name: str, given: Any) -> Posterior | None:
 
 
 def _initialisation(init: Any, given_prior: Posterior | None, *, has_split: bool) -> Initialisation:
-    """How random networks are drawn; any that is not needed is Glorot's."""
-    if is_auto(init):
-        if has_split:
-            return GlorotNormal()
-        return FanInUniform()
-    if not isinstance(init, (str, Initialisation)):
+    """How a random prior is drawn; a network given as `init` is not the prior, so the rule of "auto" applies."""
+    is_named = isinstance(init, Initialisation) or (isinstance(init, str) and not is_auto(init))
+    if not is_named and has_split:
         return GlorotNormal()
+    if not is_named:
+        return FanInUniform()
     if given_prior is not None:
         raise ParameterError(
             "{} draws a random network, but training starts from the {} that you gave: leave it at {!r}.",

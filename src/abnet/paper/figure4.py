@@ -65,7 +65,7 @@ def depth_to_csv(points: Iterable[DepthPoint]) -> str:
 
 
 def depth_figure(points: Sequence[DepthPoint]) -> "Figure":
-    """Draw bound and test error by depth: PBGNet dashed, ABNet solid, a colour for each width, a row for each variant."""
+    """Draw bound and test error by depth: PBGNet dashed, ABNet solid, one colour a width, one row a variant."""
     from matplotlib.figure import Figure
 
     by_variant: dict[str, list[DepthPoint]] = {}

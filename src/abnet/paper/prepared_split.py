@@ -1,5 +1,6 @@
 """The rows of one repetition: shuffled, split into validation, training and test rows, and prepared for learners."""
 
+import math
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -106,7 +107,7 @@ def _new_split(
     X = data.X[order]
     y = data.y[order]
     if surround:
-        X = centre_surround(X)
+        X = centre_surround(X, side=math.isqrt(X.shape[1]))
     if standardise:
         X = _standardised(X, slice(n_validation, n_validation + n_train))
     inputs = X

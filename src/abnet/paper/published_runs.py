@@ -173,7 +173,7 @@ def _read_setting(cells: Mapping[str, str]) -> Setting:
     return Setting(
         dataset=cells["dataset"],
         model=cells["model"],
-        hidden_layer_sizes=tuple(int(size) for size in cells["hidden_layer_sizes"].split("-")),
+        hidden_layer_sizes=tuple(int(size) for size in cells["hidden_layer_sizes"].split("-") if size),
         learning_rate=learning_rate,
         repetition=int(cells["repetition"]),
         trial_epochs=trial_epochs,

@@ -76,8 +76,17 @@ def fig2(
     return Reproduced(timings, files)
 
 
-def fig3(*, random_state: int = 0, output_dir: StrPath = "results") -> Reproduced[float]:
+def fig3(*, random_state: int = 0, output_dir: StrPath = "results", verbose: bool = False) -> Reproduced[float]:
     """Train a 2-2-2-1 network on two circles and draw Figure 3, its regions over the plane.
+
+    Parameters
+    ----------
+    random_state
+        Seed of the training.
+    output_dir
+        Folder for the figure.
+    verbose
+        Whether to show the progress of training on a terminal.
 
     Returns
     -------
@@ -100,6 +109,7 @@ def fig3(*, random_state: int = 0, output_dir: StrPath = "results") -> Reproduce
         learning_rate_init=0.1,
         max_iter=200,
         random_state=random_state,
+        verbose=int(verbose),
     )
     clf.fit(circles.X, circles.y)
     error = float(np.mean(clf.predict(circles.X) != circles.y))
