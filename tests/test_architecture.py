@@ -192,9 +192,15 @@ def writes(module: ast.Module) -> Iterator[int]:
             yield node.lineno
 
 
+WRITERS = {"write_text", "write_bytes", "savefig", "mkstemp", "NamedTemporaryFile", "fdopen"}
+WRITERS |= {"to_csv", "to_parquet", "to_json", "savez", "savez_compressed", "savetxt"}
+"""Names of functions and methods that write a file."""
+
+
 def _writes(call: ast.Call) -> bool:
-    name = ast.unparse(call.func).split(".")[-1]
-    if name in ("write_text", "write_bytes", "savefig", "mkstemp", "NamedTemporaryFile", "fdopen"):
+    function = ast.unparse(call.func)
+    name = function.split(".")[-1]
+    if name in WRITERS or function in ("np.save", "json.dump", "pickle.dump"):
         return True
     modes = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg == "mode")]
     texts = [mode.value for mode in modes if isinstance(mode, ast.Constant) and isinstance(mode.value, str)]
@@ -217,8 +223,10 @@ path.write_text("")
 with path.open("wb") as file, open(path, mode="a") as other:
     figure.savefig(file)
 path.open("rb")
+np.save(path, x)
+frame.to_csv(path)
 """
-    assert sorted(writes(ast.parse(code))) == [5, 6, 6, 7]
+    assert sorted(writes(ast.parse(code))) == [5, 6, 6, 7, 9, 10]
 
 
 # Names

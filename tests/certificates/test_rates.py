@@ -11,7 +11,7 @@ from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify_model import confusion_of
 from abnet.certificates.from_evidence import Terms
 from abnet.certificates.outside import judge_answers
-from abnet.utils.wording import page
+from abnet.utils.text_layout import page_width
 
 COUNTS = ((57, 3, 0), (1, 30, 9), (0, 0, 5))
 Limits = tuple[np.ndarray, np.ndarray]
@@ -41,7 +41,7 @@ def limits_of(made: Certificate) -> Limits:
 def test_the_matrix_is_printed_in_natural_order(names: tuple[str, ...]) -> None:
     known = sorted(names, reverse=True)
     made = confusion_of(judge_answers(known * 5, known * 5, known=known), Terms(source="test set"))
-    with page(200):
+    with page_width(200):
         head, *lines = made.describe().splitlines()
     assert head.split() == ["class", *names, "other", "or", "none"]
     assert tuple(line.split()[0] for line in lines[: len(names)]) == names

@@ -10,7 +10,7 @@ import pytest
 
 from abnet import CertifiedClassifier, fit_table
 from abnet.utils import progress
-from abnet.utils.progress import stage_bars, tell, watched
+from abnet.utils.progress import report_progress, stage_bars, watched
 from cli.tables import Run
 
 
@@ -36,7 +36,7 @@ def test_a_fit_tells_its_stages(tmp_path: Path) -> None:
     assert all(share is None or 0 <= share <= 1 for _, share in seen)
     assert seen[0][1] is not None
     assert any(share is not None for stage, share in seen if "networks of" in stage)
-    tell("after the block")
+    report_progress("after the block")
     assert seen[-1][0] != "after the block"
 
 
@@ -44,9 +44,9 @@ def test_a_bar_shows_stages_and_fills_each(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(sys, "stderr", terminal := Terminal())
     bars = kept_bars(monkeypatch)
     with stage_bars("Starting"):
-        tell("One")
-        tell("One", 0.25)
-        tell("Two", 0.5)
+        report_progress("One")
+        report_progress("One", 0.25)
+        report_progress("Two", 0.5)
     tasks = bars[0]._progress.tasks
     assert [(task.description, task.finished) for task in tasks] == [("Starting", True), ("One", True), ("Two", True)]
     assert "Starting" in terminal.getvalue()
@@ -71,7 +71,7 @@ def test_where_the_whole_is_known_there_is_one_bar(monkeypatch: pytest.MonkeyPat
     with stage_bars("Starting") as show_whole:
         assert show_whole is not None
         show_whole(0.1)
-        tell("Page")
+        report_progress("Page")
         assert [task.description for task in bars[0]._progress.tasks] == ["Page"]
         assert bars[0]._progress.tasks[0].percentage == pytest.approx(10)
     assert bars[0]._progress.finished
@@ -80,7 +80,7 @@ def test_where_the_whole_is_known_there_is_one_bar(monkeypatch: pytest.MonkeyPat
 def test_nothing_is_shown_where_stderr_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     with stage_bars("Starting") as show_whole:
         assert show_whole is None
-        tell("One", 0.5)
+        report_progress("One", 0.5)
     assert capsys.readouterr().err == ""
 
 

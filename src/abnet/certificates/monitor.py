@@ -16,7 +16,8 @@ from abnet.utils.atomic import atomic_path
 from abnet.utils.checks import count, level, list_of, nonnegative, text
 from abnet.utils.errors import Parameter, RepeatedRowsError
 from abnet.utils.parameters import check_choice
-from abnet.utils.wording import confidence, number_of, paragraphs, percent, percent_down, percent_up, stated
+from abnet.utils.text_layout import paragraphs
+from abnet.utils.wording import confidence, number_of, percent, percent_down, percent_up, stated
 
 __all__ = ["Monitor", "Quantity", "promise"]
 

@@ -13,17 +13,8 @@ from abnet.certificates.from_evidence import NO_ANSWER
 from abnet.certificates.rule_rates import OF_RULE
 from abnet.certificates.statement import Statement
 from abnet.utils.natural_order import natural_order
-from abnet.utils.wording import (
-    aligned,
-    confidence,
-    figure_up,
-    number_of,
-    paragraphs,
-    percent,
-    percent_down,
-    percent_up,
-    stated,
-)
+from abnet.utils.text_layout import aligned, paragraphs
+from abnet.utils.wording import confidence, figure_up, number_of, percent, percent_down, percent_up, shortened, stated
 
 __all__ = [
     "SENTENCES",
@@ -349,8 +340,7 @@ def _errors(errors: int, n: int) -> str:
 
 
 def _short(name: str, most: int = 40) -> str:
-    name = " ".join(name.split())
-    return name if len(name) <= most else name[: most - 1] + "…"
+    return shortened(" ".join(name.split()), most)
 
 
 def describe(certificate: Certificate, *, details: bool = False) -> str:

@@ -13,7 +13,8 @@ from abnet import bounds
 from abnet.bounds.methods import METHODS, Method
 from abnet.certificates.record_file import read_record, write_record
 from abnet.utils.lazy import import_folder
-from abnet.utils.wording import paragraphs, percent
+from abnet.utils.text_layout import paragraphs
+from abnet.utils.wording import percent
 
 __all__ = ["Checked", "Counted", "Estimate", "Side", "Statement", "state"]
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from abnet.certificates.decision import Decision, confidence, cut_below
 from abnet.certificates.held import Held
-from abnet.utils.wording import aligned, number_of, paragraphs, percent
+from abnet.utils.text_layout import aligned, paragraphs
+from abnet.utils.wording import number_of, percent
 
 __all__ = ["Point", "TradeOff", "trade_off", "trade_offs"]
 

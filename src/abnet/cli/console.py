@@ -23,7 +23,7 @@ from typing import Any, TextIO
 
 from abnet.utils.atomic import discard_unfinished
 from abnet.utils.errors import NamesParameters, Parameter, ParameterError
-from abnet.utils.wording import aligned, page, paragraphs
+from abnet.utils.text_layout import aligned, page_width, paragraphs
 
 __all__ = [
     "UsageError",
@@ -70,7 +70,7 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def run(*args: Any, **values: Any) -> None:
-        with _exit_codes(options), _warnings_as_notes(options), _begun(), page(width(most=100)):
+        with _exit_codes(options), _warnings_as_notes(options), _begun(), page_width(width(most=100)):
             command(*args, **values)
             sys.stdout.flush()
 
@@ -352,7 +352,7 @@ def _plain(value: Any) -> Any:
 
 def paragraph(text: str, *, end: str = "\n\n") -> None:
     """Text filled to the width of a page."""
-    with page(width(most=100)):
+    with page_width(width(most=100)):
         print(paragraphs(text), end=end)
 
 
@@ -368,7 +368,7 @@ def rows(header: Sequence[str], body: Sequence[Sequence[str]], *, left: int = 1,
     a tree     3%
     a net     12%
     """
-    with page(width()):
+    with page_width(width()):
         print(aligned([header, *body], left=left, least=least, breaks=False))
 
 

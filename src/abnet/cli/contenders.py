@@ -38,12 +38,12 @@ def show_contenders(
     saved_by : str
         If not, the option that makes them do so.
     """
-    from abnet.utils.wording import page, paragraphs
+    from abnet.utils.text_layout import page_width, paragraphs
 
     console.rows(HEADER, [_cells(contender) for contender in contenders], least=3)
     print()
     notes = [contender.note for contender in contenders]
-    with page(console.width(most=100)):
+    with page_width(console.width(most=100)):
         print(paragraphs(*notes, _winners(contenders, choice_covered, saved_by), _errors_above_bounds(contenders)))
 
 

@@ -29,7 +29,7 @@ from abnet.tables.reading import TableSource
 from abnet.tables.target import label_places
 from abnet.utils.atomic import temporary_folder
 from abnet.utils.parameters import check_fraction
-from abnet.utils.progress import tell
+from abnet.utils.progress import report_progress
 from abnet.utils.threads import cores
 
 __all__ = ["Comparison", "Contender", "Parts", "attempt", "certified", "compare", "judged", "usual_models"]
@@ -352,7 +352,7 @@ def compare(
     check_fraction("test_fraction", test_fraction)
     made = for_tables(estimator)
     with temporary_folder() as folder:
-        source = TableSource(table, folder, lambda share: tell("Reading the table", share))
+        source = TableSource(table, folder, lambda share: report_progress("Reading the table", share))
         part, groups = read_rows(
             made, source, target, drop=drop, group=group, missing_label=missing_label, bins=bins, at_least=LEAST_ROWS
         )
@@ -365,7 +365,7 @@ def compare(
     threads, contenders = cores(), list[Contender]()
     with threadpool_limits(threads):  # no more than OMP_NUM_THREADS: boosting waits for threads that have no core
         for name, run in entries.items():
-            tell(name[:1].upper() + name[1:])
+            report_progress(name[:1].upper() + name[1:])
             contenders.append(attempt(name, run))
     read = () if contest.parts is None else _notes(contest.parts.preparation, data.X)
     commonest = np.unique(contest.test.y, return_counts=True)[1].max()

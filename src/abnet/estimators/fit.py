@@ -45,7 +45,7 @@ from abnet.training.settings import Settings, check_class_weight
 from abnet.utils.class_scores import losses_of
 from abnet.utils.errors import Parameter, ParameterError
 from abnet.utils.groups import number_groups
-from abnet.utils.progress import tell
+from abnet.utils.progress import report_progress
 from abnet.utils.threads import cores, one_blas_thread
 
 __all__ = ["Fitted", "fit"]
@@ -107,7 +107,7 @@ def fit(rows: LabelledRows, settings: Settings, seed: int) -> Fitted:
     from abnet.training.compilation import compilation_cache
 
     generators = Generators.of(seed)
-    tell("Columns")
+    report_progress("Columns")
     split = split_rows(rows, settings, seed)
     prepared, covered = prepare_rows(rows, split, settings)
     with ThreadPoolExecutor(1) as aside, compilation_cache(), training_bar(settings.verbose) as report:
@@ -122,7 +122,7 @@ def fit(rows: LabelledRows, settings: Settings, seed: int) -> Fitted:
         wanted = settings.goal is not None or settings.members.class_weight is not None
         if learned.held is not None and not (wanted or learned.recipe.alone):
             hint_at_recall(learned.held, prepared.first_part().codes, prepared.labels.names)
-        tell("Certificate")
+        report_progress("Certificate")
         predictor = deployed(learned.recipe, learned.posterior, prepared.labels.n_classes, generators.deploy)
         seen = observe_posterior(
             learned.posterior, predictor, prepared.bound(), prepared.labels.names, terms_of(learned, settings),

@@ -18,6 +18,7 @@ from abnet.model.card import Card, Curve
 from abnet.training.labelled_rows import marks_of
 from abnet.training.learned import Learned, PreparedRows
 from abnet.training.settings import Settings
+from abnet.utils.wording import shortened
 
 __all__ = ["card_of", "described", "settings_of", "stored_curves"]
 
@@ -120,7 +121,7 @@ def settings_of(estimator: BaseEstimator) -> dict[str, str]:
 
 def _text(value: Any) -> str:
     text = " ".join(repr(value.item() if isinstance(value, np.generic) else value).split())
-    return text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 1] + "…"
+    return shortened(text, MOST_TEXT)
 
 
 def stored_curves(curves: Mapping[str, Sequence[float]]) -> tuple[Curve, ...]:

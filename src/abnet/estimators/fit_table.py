@@ -21,7 +21,7 @@ from abnet.tables.notes import NoteWarning, warn_of
 from abnet.tables.reading import Learning, TableSource
 from abnet.utils.atomic import temporary_folder
 from abnet.utils.parameters import check_positive
-from abnet.utils.progress import tell
+from abnet.utils.progress import report_progress
 
 __all__ = ["FittedTable", "LEAST_ROWS", "fit_table"]
 
@@ -102,7 +102,7 @@ def fit_table(
     classifier = for_tables(estimator)
     check_positive("max_learn_rows", max_learn_rows, whole=True)
     with temporary_folder() as folder:
-        source = TableSource(table, folder, lambda share: tell("Reading the table", share))
+        source = TableSource(table, folder, lambda share: report_progress("Reading the table", share))
         part, groups = read_rows(
             classifier, source, target, drop=drop, group=group, missing_label=missing_label, bins=bins,
             max_learn_rows=max_learn_rows, at_least=LEAST_ROWS,
@@ -131,7 +131,7 @@ def _learn_whole(
     fitted = classifier._fit(part.X, part.y, groups=groups, emptied=True, written=True)
     if not compare or not fitted.rows.n_first:
         return ()
-    tell("Logistic regression, for comparison")
+    report_progress("Logistic regression, for comparison")
     return (held_out_rival(fitted),)
 
 

@@ -30,7 +30,7 @@ from abnet.training.settings import Settings
 from abnet.utils.class_scores import losses_of, winners
 from abnet.utils.coded_rows import CodedRows
 from abnet.utils.errors import Parameter, ParameterError
-from abnet.utils.progress import tell
+from abnet.utils.progress import report_progress
 from abnet.utils.threads import cores
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def count_rows(
         0,
     )
     for frame in frames:
-        tell("Certificate", start / len(learns))
+        report_progress("Certificate", start / len(learns))
         counted, some = ~learns[start : start + frame.height], sampled[start : start + frame.height]
         table = as_table(frame, before=start)
         start += frame.height

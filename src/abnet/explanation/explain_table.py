@@ -22,7 +22,7 @@ from abnet.tables.preparation.input_check import refuse_shift, shift_notes
 from abnet.tables.target import true_labels
 from abnet.utils.atomic import atomic_path
 from abnet.utils.errors import Parameter, ParameterError
-from abnet.utils.progress import ProgressCallback, part_of_progress, tell
+from abnet.utils.progress import ProgressCallback, part_of_progress, report_progress
 from abnet.utils.wording import number_of
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def explain_table(
     progress : callable, optional
         Called with the share that is done, between 0 and 1.
     """
-    tell("Reading the table")
+    report_progress("Reading the table")
     loaded = as_model(model)
     frame = whole_table(table)
     chosen = chosen_rows(rows, frame.height)
@@ -169,14 +169,14 @@ def explain_table(
             whole_share = 0.5
     whole = None
     if chosen is None:
-        tell("What moves the answers")
+        report_progress("What moves the answers")
         plan = _plan(loaded, background_rows, seed, pairs=2)
         whole = _explain_model(loaded, frame, plan, seed, notes, part_of_progress(progress, 0.0, whole_share))
         if output is not None:
             chosen = list(range(1, frame.height + 1))
     explained = None
     if chosen is not None:
-        tell("Rows")
+        report_progress("Rows")
         plan = _plan(loaded, background_rows, seed)
         explained = _explain_rows(
             loaded, frame, chosen, plan, notes, part_of_progress(progress, whole_share, 1.0 - whole_share)
@@ -186,7 +186,7 @@ def explain_table(
             temporary.write_text(explained.to_csv(), encoding="utf-8", newline="")
     figures: list[str] = []
     if plots is not None:
-        tell("Figures")
+        report_progress("Figures")
         figures = _save_figures(whole, explained, Path(plots))
     if progress is not None:
         progress(1.0)

@@ -16,8 +16,9 @@ from abnet.model.model import FittedClassifier, Model, model_of
 from abnet.utils.class_scores import winners
 from abnet.utils.natural_order import natural_order
 from abnet.utils.progress import ProgressCallback, part_of_progress
+from abnet.utils.text_layout import aligned, paragraphs
 from abnet.utils.threads import one_blas_thread
-from abnet.utils.wording import aligned, number_of, paragraphs, percent, percentage_points, printable
+from abnet.utils.wording import number_of, percent, percentage_points, printable
 
 __all__ = ["ColumnImportance", "ModelExplanation", "explain_model", "explain_model_inputs"]
 

@@ -18,7 +18,8 @@ from abnet.explanation.shapley import explained_outputs, shapley_values
 from abnet.explanation.units import Unit, change_text, error_text, quantity_name, value_text
 from abnet.model.model import FittedClassifier, Model, model_of
 from abnet.utils.class_scores import winners
-from abnet.utils.wording import aligned, number_of, paragraphs, percent, printable
+from abnet.utils.text_layout import aligned, paragraphs
+from abnet.utils.wording import number_of, percent, printable
 
 __all__ = ["Explanation", "RowExplanation", "Waterfall", "explain", "explain_inputs", "without_background"]
 

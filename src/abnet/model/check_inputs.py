@@ -9,8 +9,9 @@ from abnet.tables.preparation.input_check import ColumnCheck, number_of_tests, s
 from abnet.tables.table_errors import listed
 from abnet.tables.unseen import Unseen, merge
 from abnet.utils.parameters import check_fraction
-from abnet.utils.progress import tell
-from abnet.utils.wording import aligned, confidence, number_of, paragraphs, percent
+from abnet.utils.progress import report_progress
+from abnet.utils.text_layout import aligned, paragraphs
+from abnet.utils.wording import confidence, number_of, percent
 
 __all__ = ["CheckedInputs", "check_inputs"]
 
@@ -123,7 +124,7 @@ def check_inputs(model: ModelOrPath, table: Any, *, alpha: float = ALPHA) -> Che
     check_fraction("alpha", alpha)
     loaded = as_model(model)
     watch, unseen, n_rows = InputWatch(loaded), list[Unseen](), 0
-    for batch in frames_of(table, progress=lambda share: tell("Reading the rows", share)):
+    for batch in frames_of(table, progress=lambda share: report_progress("Reading the rows", share)):
         read = prepared(loaded, as_table(batch, before=n_rows))
         watch.add(read)
         unseen = merge([*unseen, *read.unseen])

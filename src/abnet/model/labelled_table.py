@@ -26,7 +26,7 @@ from abnet.tables.target import true_labels
 from abnet.tables.unseen import Unseen, merge
 from abnet.utils.coded_rows import dense
 from abnet.utils.errors import Parameter, ParameterError
-from abnet.utils.progress import tell
+from abnet.utils.progress import report_progress
 from abnet.utils.wording import number_of
 
 __all__ = ["JudgedTable", "judge_model_rows", "judge_predictions", "target_of"]
@@ -179,7 +179,7 @@ def judge_model_rows(
         result.decision, result.promised = model.decision, model.certificate
     result.seen = filter_of(model)
     before, group, watch = 0, model.card.group, InputWatch(model)
-    for batch in frames_of(table, progress=lambda share: tell("Predicting the rows", share)):
+    for batch in frames_of(table, progress=lambda share: report_progress("Predicting the rows", share)):
         frame = as_table(batch, before=before)
         before += frame.n_rows
         labelled = _keep_labels(frame, {"truth": target, **columns}, result, model.card.cuts)
@@ -230,7 +230,7 @@ def judge_predictions(
     columns = columns or {}
     result = JudgedTable(columns={name: [] for name in columns.values()})
     before = 0
-    for batch in frames_of(table, progress=lambda share: tell("Reading the predictions", share)):
+    for batch in frames_of(table, progress=lambda share: report_progress("Reading the predictions", share)):
         frame = as_table(batch, before=before)
         before += frame.n_rows
         for name, column in (("prediction", prediction), ("score", score)):

@@ -24,7 +24,7 @@ from abnet.tables.table_errors import listed
 from abnet.utils.atomic import check_writable
 from abnet.utils.errors import NamesParameters, Parameter, ParameterError
 from abnet.utils.parameters import check_fraction
-from abnet.utils.wording import paragraphs
+from abnet.utils.text_layout import paragraphs
 
 __all__ = ["MonitoredTable", "errors_that_count", "monitor"]
 

@@ -17,7 +17,7 @@ from abnet.paper.datasets import load
 from abnet.report.page import write_report
 from abnet.utils.atomic import atomic_path, check_writable
 from abnet.utils.plots import OKABE_ITO, label_panel, styled
-from abnet.utils.progress import tell
+from abnet.utils.progress import report_progress
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -82,7 +82,7 @@ def demo(folder: str | os.PathLike[str], *, estimator: Any = None) -> Demonstrat
     contenders = [certified("abnet fit", network, learn, test)]
     parts = Parts(network.other_rows_, network.bound_rows_)
     for name, peer in usual_models(network.random_state).items():
-        tell(name[:1].upper() + name[1:])
+        report_progress(name[:1].upper() + name[1:])
         contenders.append(judged(name, peer, learn, test, parts, network.delta))
     network.save(model_path)
     _draw(network, tuple(contenders), picture_path)

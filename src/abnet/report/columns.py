@@ -9,12 +9,12 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from abnet.model.model import Model
-from abnet.report.markup import rendered, short, table
+from abnet.report.markup import rendered, table
 from abnet.tables.columns import BooleanColumn, Column, DateColumn, NumericColumn, TextColumn
 from abnet.tables.note_sentences import named_option, sentence
 from abnet.tables.preparation.preparation import Preparation, Unprepared
 from abnet.tables.preparation.scalers import MinMaxMap, StandardMap
-from abnet.utils.wording import number_of
+from abnet.utils.wording import number_of, shortened
 
 __all__ = ["columns_section", "form_fields", "medoid"]
 
@@ -79,7 +79,7 @@ def _kind(column: Column) -> str:
 def _features(column: Column) -> str:
     if not isinstance(column, TextColumn):
         return number_of(len(column.features), "feature")
-    categories = ", ".join(short(name) for name in column.categories[:6])
+    categories = ", ".join(shortened(name) for name in column.categories[:6])
     n_others = len(column.categories) - 6
     if n_others > 0:
         categories += f" and {n_others} more"
@@ -88,11 +88,11 @@ def _features(column: Column) -> str:
 
 def _shortened(lines: Sequence[list[str]], most: int = 100) -> list[list[str]]:
     """The first lines, with very long cells cut, and a line that says how many lines follow."""
-    shortened = [[short(cell, 2_000) for cell in line] for line in lines[:most]]
+    short_lines = [[shortened(cell, 2_000) for cell in line] for line in lines[:most]]
     if len(lines) > most:
         blank = [""] * (len(lines[0]) - 1)
-        shortened.append([f"and {len(lines) - most:,} more", *blank])
-    return shortened
+        short_lines.append([f"and {len(lines) - most:,} more", *blank])
+    return short_lines
 
 
 # A typical row

@@ -12,9 +12,9 @@ from abnet.explanation.model_explanation import ModelExplanation
 from abnet.explanation.own_cells import OwnCells
 from abnet.explanation.units import Unit, change_text, quantity_name
 from abnet.report.date_ticks import date_ticks
-from abnet.report.markup import drawn, short, typeset
+from abnet.report.markup import drawn, typeset
 from abnet.report.svg import Bar, Series, bar_chart, chart, nice_ticks
-from abnet.utils.wording import number_of
+from abnet.utils.wording import number_of, shortened
 
 __all__ = ["beeswarms", "dependences"]
 
@@ -96,7 +96,7 @@ def beeswarms(explanation: ModelExplanation) -> dict[str, Any] | None:
     for output, columns in columns_of.items():
         heading = ""
         if not explanation.two_classes:
-            heading = short(explanation.class_of(output), 40)
+            heading = shortened(explanation.class_of(output), 40)
         panels.append({"title": heading, "picture": _beeswarm(explanation, output, columns, scale, size)})
     return {"panels": panels, "words": _beeswarm_words(explanation, len(panels))}
 
@@ -155,7 +155,7 @@ def _tick_text(tick: float, unit: Unit) -> str:
 
 
 def _quantity(explanation: ModelExplanation, output: int) -> str:
-    return quantity_name(short(explanation.class_of(output), 16), explanation.unit)
+    return quantity_name(shortened(explanation.class_of(output), 16), explanation.unit)
 
 
 def _dots(x: Floats, cells: OwnCells, size: _Size) -> list[tuple[str, list[tuple[str, str]]]]:
@@ -214,7 +214,7 @@ def dependences(explanation: ModelExplanation) -> list[Markup]:
             picture = _category_chart(column.column, effects, _quantity(explanation, output), explanation.unit)
         else:
             continue
-        figures.append(Markup("<figure><h4>{}</h4>{}</figure>").format(short(column.column, 60), picture))
+        figures.append(Markup("<figure><h4>{}</h4>{}</figure>").format(shortened(column.column, 60), picture))
     return figures
 
 
@@ -236,14 +236,14 @@ def _number_chart(explanation: ModelExplanation, place: int, output: int) -> Mar
     quantity = _quantity(explanation, output)
     x_label = "value"
     if cells.unit:
-        x_label += f" ({short(cells.unit, 12)})"
+        x_label += f" ({shortened(cells.unit, 12)})"
     x_ticks = None
     if cells.dates:
         x_ticks = date_ticks(min(x), max(x))
     return chart(
         [Series(name, x, y, "main", line=False, dots=True)],
         ident=f"dependence{place}",
-        title=f"Contribution of {short(name, 60)}",
+        title=f"Contribution of {shortened(name, 60)}",
         description=f"{len(x)} rows: what the column contributed to {quantity}, against its value.",
         x_label=x_label,
         y_label=f"contribution to {quantity}",
@@ -266,6 +266,6 @@ def _category_chart(name: str, effects: list[CategoryEffect], quantity: str, uni
         if effect.contribution > 0:
             style = "raises"
         text = typeset(change_text(effect.contribution, unit))
-        bars.append(Bar(short(effect.name, 40) or "(empty)", text, effect.contribution, style))
+        bars.append(Bar(shortened(effect.name, 40) or "(empty)", text, effect.contribution, style))
     words = Markup('<p class="note">Mean contribution to {}, by category{}</p>').format(quantity, which)
-    return bar_chart(bars, f"Contributions of {short(name, 60)}", unit == "probability") + words
+    return bar_chart(bars, f"Contributions of {shortened(name, 60)}", unit == "probability") + words

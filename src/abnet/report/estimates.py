@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from abnet.certificates.trade_off import TradeOff
 from abnet.model.model import Model
-from abnet.report.markup import drawn, rendered, short, table
+from abnet.report.markup import drawn, rendered, table
 from abnet.report.measures import RowMeasures
 from abnet.report.svg import Series, chart
 from abnet.utils.natural_order import natural_order
-from abnet.utils.wording import percent
+from abnet.utils.wording import percent, shortened
 
 __all__ = ["estimates_section", "fitted_warning"]
 
@@ -66,7 +66,7 @@ def _figures(model: Model, m: RowMeasures) -> dict[str, str]:
 def _thresholds(trade_off: TradeOff) -> dict[str, Any]:
     """A table of thresholds and what they reach on training rows, and a note on where its numbers come from."""
     header, *lines = trade_off.table()
-    caption = f"Thresholds for {short(trade_off.title)}"
+    caption = f"Thresholds for {shortened(trade_off.title)}"
     return {"table": table(header, lines, caption=caption, left=0), "note": trade_off.note}
 
 
@@ -105,7 +105,7 @@ def _reliability(model: Model, m: RowMeasures) -> Markup:
         return Markup()
     event = "the answer"
     if model.n_classes == 2:
-        event = f"class {short(model.labels.names[1])}"
+        event = f"class {shortened(model.labels.names[1])}"
     diagonal = Series("ideal", [0.0, 1.0], [0.0, 1.0], "ideal")
     dots = Series(
         name="rows",
@@ -160,7 +160,7 @@ def _risk(m: RowMeasures) -> Markup:
 
 def _confusion(model: Model, m: RowMeasures) -> Markup:
     """A confusion matrix in natural order; with many classes, a list of the most confused pairs."""
-    names = [short(name) for name in model.labels.names]
+    names = [shortened(name) for name in model.labels.names]
     true_names = [*names, "(other labels)"]
     answer_names = [*names, "no answer"]
     if len(names) > MOST_CLASSES:

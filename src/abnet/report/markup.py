@@ -7,7 +7,7 @@ from markupsafe import Markup, escape
 
 from abnet.utils.templates import templates
 
-__all__ = ["drawn", "rendered", "short", "table", "typeset", "with_code"]
+__all__ = ["drawn", "rendered", "table", "typeset", "with_code"]
 
 
 def rendered(template: str, **context: Any) -> Markup:
@@ -55,19 +55,6 @@ def with_code(text: str) -> Markup:
         else:
             parts.append(escape(part))
     return Markup("").join(parts)
-
-
-def short(text: str, most: int = 24) -> str:
-    """A text of at most `most` characters, cut if it is longer.
-
-    Examples
-    --------
-    >>> short("abcdef", 4)
-    'abc…'
-    """
-    if len(text) <= most:
-        return text
-    return text[: most - 1] + "…"
 
 
 def typeset(number: str) -> str:

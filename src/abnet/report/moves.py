@@ -14,10 +14,10 @@ from abnet.explanation.regions import Region
 from abnet.explanation.units import error_text, value_text
 from abnet.model.model import Model
 from abnet.report.contribution_charts import beeswarms, dependences
-from abnet.report.markup import rendered, short, table, typeset
+from abnet.report.markup import rendered, table, typeset
 from abnet.report.measures import LOCATED, GivenRows
 from abnet.report.svg import Bar, bar_chart
-from abnet.utils.wording import number_of, percent, percentage_points
+from abnet.utils.wording import number_of, percent, percentage_points, shortened
 
 __all__ = ["direction_text", "moves_of", "moves_section", "page_plan"]
 
@@ -84,9 +84,9 @@ def direction_text(model: Model, column: ColumnImportance, explanation: ModelExp
     direction = explanation.direction_of(column)
     parts = []
     if direction.rising:
-        parts.append(f"towards {short(direction.rising, 40)}")
+        parts.append(f"towards {shortened(direction.rising, 40)}")
     if direction.falling and model.n_classes > 2:  # away from one of two classes is towards the other
-        parts.append(f"away from {short(direction.falling, 40)}")
+        parts.append(f"away from {shortened(direction.falling, 40)}")
     if not parts:
         return "no single direction"
     return f"higher values: {', '.join(parts)}"
@@ -100,7 +100,7 @@ def _categories_text(model: Model, column: ColumnImportance, explanation: ModelE
         strongest = _strongest_of_several(column, explanation)
     parts = []
     for effect, code in strongest:
-        parts.append(f"“{short(effect.name, 24)}” towards {short(model.labels.names[code], 40)}")
+        parts.append(f"“{shortened(effect.name, 24)}” towards {shortened(model.labels.names[code], 40)}")
     return "; ".join(parts)
 
 
@@ -177,7 +177,7 @@ def _error_growth_table(explanation: ModelExplanation, columns: list[ColumnImpor
         if column.error_growth is not None:
             growth = f"{typeset(percentage_points(column.error_growth))} points"
             error = error_text(column.error_growth_error or 0.0, "probability")
-            lines.append([short(column.column, 60), growth, error])
+            lines.append([shortened(column.column, 60), growth, error])
     caption = (
         f"Growth of the error of {percent(explanation.error)} when a column is shuffled, on "
         f"{explanation.n_shuffled:,} rows"
@@ -210,7 +210,7 @@ def _regions(model: Model, explanation: ModelExplanation, *, given: bool) -> dic
     )
     scale = "The expected answer is a class, with its probability."
     if model.n_classes == 2:
-        low, high = (short(name) for name in model.labels.names)
+        low, high = (shortened(name) for name in model.labels.names)
         scale = f"The expected answer ranges from −1, {low}, to +1, {high}."
     return {
         "words": words,
@@ -227,4 +227,4 @@ def _answer_text(model: Model, region: Region) -> str:
     else:
         code = int(np.argmax(region.output))
         size = percent(region.output[code])
-    return f"{short(model.labels.names[code])} ({size})"
+    return f"{shortened(model.labels.names[code])} ({size})"

@@ -22,7 +22,7 @@ from abnet.model.model import FittedClassifier, Model, model_of
 from abnet.report.columns import columns_section, form_fields, medoid
 from abnet.report.estimates import estimates_section
 from abnet.report.learning import learning_section
-from abnet.report.markup import rendered, short
+from abnet.report.markup import rendered
 from abnet.report.measures import GivenRows, measure_rows
 from abnet.report.moves import moves_of, moves_section, page_plan
 from abnet.report.promise import Peer, peers_of, promise_section
@@ -32,7 +32,8 @@ from abnet.tables.labels import Labels
 from abnet.utils.atomic import atomic_path
 from abnet.utils.coded_rows import dense
 from abnet.utils.natural_order import natural_order
-from abnet.utils.progress import tell
+from abnet.utils.progress import report_progress
+from abnet.utils.wording import shortened
 
 __all__ = ["report_page", "write_report"]
 
@@ -132,10 +133,10 @@ def report_page(
     measures = None
     if given is not None:
         measures = given.measures
-    tell("What moves the answers")
+    report_progress("What moves the answers")
     plan = page_plan(model, given)
     explanation = moves_of(model, plan, given, progress)
-    tell("Drawing the page")
+    report_progress("Drawing the page")
     peers = tuple(rivals)
     if not peers:
         peers = peers_of([msgspec.structs.asdict(rival) for rival in model.card.rivals])
@@ -157,7 +158,7 @@ def report_page(
     style = _asset("page.css")
     page = rendered(
         "page.html",
-        heading=short(_heading(model, about), 200),
+        heading=shortened(_heading(model, about), 200),
         lead=_lead(model),
         about=about_rows(about, model),
         version=__version__,
@@ -182,7 +183,7 @@ def _heading(model: Model, about: About) -> str:
 def _lead(model: Model) -> str:
     """The first sentence of the page, with the first classes in natural order."""
     names = [model.labels.names[place] for place in natural_order(model.labels.names)]
-    listed = ", ".join(f"“{short(name, 60)}”" for name in names[:6])
+    listed = ", ".join(f"“{shortened(name, 60)}”" for name in names[:6])
     if len(names) > 6:
         listed += f" and {len(names) - 6} more"
     return f"It predicts one of {len(names)} classes: {listed}."

@@ -25,7 +25,7 @@ from abnet.tables.target import true_labels
 from abnet.tables.unseen import Unseen, merge
 from abnet.utils.atomic import atomic_path
 from abnet.utils.coded_rows import dense
-from abnet.utils.progress import ProgressCallback, part_of_progress, tell
+from abnet.utils.progress import ProgressCallback, part_of_progress, report_progress
 
 __all__ = ["ReportedTable", "report_table"]
 
@@ -163,7 +163,7 @@ def _given_rows(
     loaded: Model, table: Any, target: str, progress: ProgressCallback | None
 ) -> tuple[GivenRows, list[str]]:
     """Measures of all rows with a label, a random sample of the rows, and notes; the table is read in batches."""
-    tell("Reading the table")
+    report_progress("Reading the table")
     code_of: dict[str | None, int] = {label_text(name): code for code, name in enumerate(loaded.labels.names)}
     code_of[None] = NO_LABEL
     fitted_rows = filter_of(loaded)

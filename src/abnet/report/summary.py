@@ -16,14 +16,14 @@ from abnet.explanation.model_explanation import ModelExplanation
 from abnet.explanation.units import value_text
 from abnet.model.model import Model
 from abnet.report.estimates import fitted_warning
-from abnet.report.markup import rendered, short, table, with_code
+from abnet.report.markup import rendered, table, with_code
 from abnet.report.measures import RowMeasures
 from abnet.report.moves import direction_text
 from abnet.report.promise import Peer, better_peers, weak_classes
 from abnet.report.svg import Bar, bar_chart
 from abnet.tables.note_sentences import named_option
 from abnet.tables.notes import Note, note_lines
-from abnet.utils.wording import confidence, figure_up, number_of, percent, percent_down, percent_up, stated
+from abnet.utils.wording import confidence, figure_up, number_of, percent, percent_down, percent_up, shortened, stated
 
 __all__ = ["About", "about_rows", "summary_section"]
 
@@ -59,7 +59,7 @@ def about_rows(about: About, model: Model) -> list[tuple[str, str]]:
         rows.append(("Data", data))
     if model.card.recipe:
         rows.append(("Method", model.card.recipe[:300]))
-    return [(name, short(text, 600)) for name, text in rows]
+    return [(name, shortened(text, 600)) for name, text in rows]
 
 
 def _data_facts(model: Model) -> list[str]:
@@ -71,7 +71,7 @@ def _data_facts(model: Model) -> list[str]:
     if card.n_unlabelled_rows:
         facts.append(f"{number_of(card.n_unlabelled_rows, 'row')} without a label left out")
     if card.target is not None:
-        facts.append(f"predicted column “{short(card.target, 60)}”")
+        facts.append(f"predicted column “{shortened(card.target, 60)}”")
     if card.data_fingerprint is not None:
         facts.append(f"fingerprint {card.data_fingerprint[:8]}")
     return facts
@@ -177,7 +177,7 @@ def _goal_headline(goal: Statement, certificate: Certificate) -> dict[str, Any]:
 
 
 def _goal_text(goal: Statement) -> str:
-    name = short(goal.name or "", 60)
+    name = shortened(goal.name or "", 60)
     if goal.quantity == "recall":
         return f"recall of {name} (lower bound): the share of {name} rows that the decision rule finds"
     if goal.quantity == "precision":
@@ -239,8 +239,8 @@ def _rule(model: Model) -> str:
 
 def _cut_rule(model: Model, threshold: float) -> str:
     positive = int(model.decision.positive or 0)
-    name = short(model.labels.names[positive], 60)
-    other = short(model.labels.names[1 - positive], 60)
+    name = shortened(model.labels.names[positive], 60)
+    other = shortened(model.labels.names[1 - positive], 60)
     if positive == 1:
         score = threshold
     else:
@@ -272,7 +272,7 @@ def _column_warnings(model: Model) -> list[str]:
     notes = [note for note in model.preparation.notes if note.severity == "leak" or note.left_out]
     notes.sort(key=lambda note: not _is_alarming(note))
     lines = note_lines(notes, most=len(notes), spell=named_option)
-    return [short(f"{line[0].upper()}{line[1:]}.", 600) for line in lines]
+    return [shortened(f"{line[0].upper()}{line[1:]}.", 600) for line in lines]
 
 
 def _warnings(model: Model, peers: tuple[Peer, ...], measures: RowMeasures | None) -> list[str]:
@@ -322,8 +322,8 @@ def _uncertified_side(model: Model, measures: RowMeasures | None) -> list[str]:
         return []
     positive = int(model.decision.positive or 0)
     negative = 1 - positive
-    name = short(model.labels.names[positive], 60)
-    other = short(model.labels.names[negative], 60)
+    name = shortened(model.labels.names[positive], 60)
+    other = shortened(model.labels.names[negative], 60)
     if goal.quantity == "recall":
         truth = negative
         answer = positive
@@ -360,7 +360,7 @@ def _better_models(certificate: Certificate, peers: tuple[Peer, ...], of_vote: s
     better = better_peers(certificate, peers)
     if not better or certificate.vote_error_bound is None:
         return []
-    names = [f"{short(peer.name, 60)} (at most {percent_up(peer.bound or 0.0)})" for peer in better[:MOST_LISTED]]
+    names = [f"{shortened(peer.name, 60)} (at most {percent_up(peer.bound or 0.0)})" for peer in better[:MOST_LISTED]]
     listing = _listing(names, len(better))
     own = f"{percent_up(certificate.vote_error_bound)}{of_vote}"
     if len(better) == 1:
@@ -378,7 +378,7 @@ def _weak_classes(certificate: Certificate, of_vote: str) -> list[str]:
     overall = f"much higher than the {percent_up(certificate.vote_error_bound)} for all classes."
     bounds = [percent_up(part.vote_error_bound or 0.0) for part in weak]
     wrong = [f"{part.vote_errors:,} of {part.n_examples:,} wrong" for part in weak]
-    names = [short(part.label, 60) for part in weak]
+    names = [shortened(part.label, 60) for part in weak]
     if len(weak) == len(certificate.per_class):
         few = f"The bounds per class{of_vote} rest on few rows each"
         return [f"{few}: they range from {bounds[-1]} to {bounds[0]}, {overall}"]
@@ -438,7 +438,7 @@ def _bound_bar(name: str, bound: float, empirical: float | None, style: str) -> 
 
 
 def _peer_bar(peer: Peer) -> Bar:
-    name = short(peer.name, 120)
+    name = shortened(peer.name, 120)
     if peer.bound is None:
         rate = peer.tested or peer.seen or 0.0
         return Bar(name, f"{percent(rate)} (estimate)", rate, "other")
@@ -475,5 +475,5 @@ def _drivers(model: Model, explanation: ModelExplanation | None) -> list[tuple[s
             direction = direction_text(model, column, explanation)
             if direction:
                 text += f", {direction}"
-            drivers.append((short(column.column, 60), text))
+            drivers.append((shortened(column.column, 60), text))
     return drivers

@@ -17,7 +17,7 @@ from abnet.training.padding import bucket
 from abnet.training.posterior_learner import PosteriorLearner, start
 from abnet.training.progress_bar import Report
 from abnet.training.runner import NEVER, Stage, train
-from abnet.utils.progress import tell
+from abnet.utils.progress import report_progress
 
 __all__ = ["MixtureOutcome", "compile_members", "learn_members", "random_members"]
 
@@ -119,7 +119,7 @@ def learn_members(
     curve = []
     for objective, epochs, rate in _stages(plan, train_on.size):
         name = _stage_name(learner, objective)
-        tell(name)  # before the first epoch, because its program may have to be compiled
+        report_progress(name)  # before the first epoch, because its program may have to be compiled
         stage = Stage(
             name=name,
             start=start(members.as_prior(), objective, train_on.size, UNUSED_DELTA),

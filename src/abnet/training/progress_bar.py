@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from abnet.utils.progress import is_watched, tell
+from abnet.utils.progress import is_watched, report_progress
 
 __all__ = ["Report", "training_bar"]
 
@@ -24,7 +24,7 @@ def training_bar(verbose: int) -> Iterator[Report | None]:
         (`abnet.utils.progress.watched`), stages are reported to it instead.
     """
     if is_watched():
-        yield lambda stage, done, total, value: tell(stage.capitalize(), done / max(total, 1))
+        yield lambda stage, done, total, value: report_progress(stage.capitalize(), done / max(total, 1))
         return
     if not verbose or not sys.stderr.isatty():
         yield None

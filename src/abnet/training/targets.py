@@ -16,7 +16,7 @@ from abnet.training.sample_weights import scaled
 from abnet.training.synthetic_rows import MOST_SYNTHETIC, recombined_rows
 from abnet.training.teacher_pool import TeacherPool
 from abnet.utils.groups import held_rows
-from abnet.utils.progress import tell
+from abnet.utils.progress import report_progress
 
 __all__ = ["Examples", "examples_without_teachers", "distilled_examples", "most_synthetic"]
 
@@ -113,7 +113,7 @@ def distilled_examples(
     rng : numpy.random.Generator
         Makes the synthetic rows.
     """
-    tell("Rows for the networks")
+    report_progress("Rows for the networks")
     validation = None
     sources = part.X
     if part.groups is not None:

@@ -11,8 +11,8 @@ from threadpoolctl import threadpool_limits
 
 from abnet.training.pooling import pool_weights, pooled
 from abnet.utils.groups import number_groups
-from abnet.utils.progress import tell
-from abnet.utils.threads import cores, mapped
+from abnet.utils.progress import report_progress
+from abnet.utils.threads import cores, parallel_map
 from abnet.utils.wording import whole_percents
 
 __all__ = ["TeacherPool", "fit_pool"]
@@ -109,7 +109,7 @@ def fit_pool(
     label = "Teacher"
     if len(models) > 1:
         label = "Teachers"
-    tell(f"{label}: {', '.join(models)}")
+    report_progress(f"{label}: {', '.join(models)}")
     if weights is not None and np.ptp(weights) == 0:
         weights = None
     rows = _Rows(X, codes, n_classes, groups, weights)
@@ -294,7 +294,7 @@ def _for_each(function: Callable[[Any], Any], items: Iterable[Any], X: NDArray[A
 
     with warnings.catch_warnings(), threadpool_limits(threads_each):
         warnings.simplefilter("ignore")
-        return mapped(limited, items, n_parallel)
+        return parallel_map(limited, items, n_parallel)
 
 
 def _folds(codes: NDArray[np.intp], seed: int, groups: NDArray[Any] | None = None) -> list[_Fold]:

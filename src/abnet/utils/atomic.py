@@ -11,9 +11,15 @@ from pathlib import Path
 
 __all__ = ["atomic_path", "check_writable", "discard_unfinished", "temporary_folder"]
 
+_UNFINISHED: set[Path] = set()
+"""Temporary files and folders of this module that are not yet removed."""
+
+_NO_SPACE = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+"""Errors of a full disk, a file too large for its file system, and an exhausted quota."""
+
 
 def check_writable(path: str | os.PathLike[str]) -> Path:
-    """The path where a file of that name would be written, with links resolved; raises an OSError if it cannot be.
+    """The path that would be written, with links resolved; raise an OSError if it cannot be written.
 
     Call it before a long job that ends with writing a file.
 
@@ -62,10 +68,11 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         _flush(temporary)
         temporary.replace(target)
     except OSError as error:
-        if error.errno not in _FULL or error.filename:
+        # An error with a file name comes from the block, which may write elsewhere too.
+        if error.errno not in _NO_SPACE or error.filename:
             raise
-        told = f"{error.strerror}; nothing was written: make room there, or name another place"
-        raise OSError(error.errno, told, os.fspath(path)) from error
+        message = f"{error.strerror}; nothing was written: make room there, or name another place"
+        raise OSError(error.errno, message, os.fspath(path)) from error
     finally:
         temporary.unlink(missing_ok=True)
         _UNFINISHED.discard(temporary)
@@ -73,7 +80,7 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """A folder for files that are needed for a while; it is removed when the block ends.
+    """A temporary folder, removed when the block ends.
 
     Examples
     --------
@@ -92,23 +99,19 @@ def temporary_folder() -> Iterator[Path]:
         _UNFINISHED.discard(folder)
 
 
-_UNFINISHED: set[Path] = set()
-"""Temporary files and folders of this module that are not yet removed."""
-
-
 def discard_unfinished() -> None:
-    """Remove the temporary files of all blocks, for a process that is about to end without leaving them."""
+    """Remove the temporary files and folders of all blocks.
+
+    For a process that ends inside such blocks without leaving them.
+    """
     for path in list(_UNFINISHED):
         shutil.rmtree(path, ignore_errors=True)
         with suppress(OSError):
             path.unlink(missing_ok=True)
 
 
-_FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
-
-
 def _flush(path: Path) -> None:
-    """Bring a file's content from the system's memory to the disk."""
+    """Flush the content of a file to the disk."""
     descriptor = os.open(path, os.O_RDWR)
     try:
         os.fsync(descriptor)

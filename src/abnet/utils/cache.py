@@ -1,6 +1,7 @@
 """The cache folder of compiled programs: its location, its contents, and how to clear it."""
 
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,16 @@ __all__ = ["CacheContent", "cache_folder", "clear_cache", "show_cache"]
 
 @dataclass(frozen=True)
 class CacheContent:
-    """Contents of the cache: folder (None: no cache), number of files, bytes."""
+    """Contents of the cache.
+
+    Attributes
+    ----------
+    folder : Path or None
+        None if there is no cache.
+    n_files : int
+    size : int
+        In bytes.
+    """
 
     folder: Path | None
     n_files: int
@@ -19,9 +29,10 @@ class CacheContent:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return {
-            "folder": None if self.folder is None else str(self.folder), "n_files": self.n_files, "bytes": self.size
-        }  # fmt: skip
+        folder = None
+        if self.folder is not None:
+            folder = str(self.folder)
+        return {"folder": folder, "n_files": self.n_files, "bytes": self.size}
 
 
 def cache_folder() -> Path | None:
@@ -38,23 +49,30 @@ def cache_folder() -> Path | None:
 
 def show_cache() -> CacheContent:
     """Show the contents of the cache."""
-    folder, files = cache_folder(), _files()
-    return CacheContent(folder, len(files), sum(size for _, size in files))
+    return _content(_files())
 
 
 def clear_cache() -> CacheContent:
-    """Delete the files in the cache; running processes compile again what they need."""
-    folder, files = cache_folder(), _files()
-    for path, _ in files:
+    """Delete the files in the cache, and return what it contained; running processes compile again what they need."""
+    files = _files()
+    for path in files:
         with suppress(FileNotFoundError):
             path.unlink()
-    return CacheContent(folder, len(files), sum(size for _, size in files))
+    return _content(files)
 
 
-def _files() -> list[tuple[Path, int]]:
-    folder, found = cache_folder(), []
-    for path in [] if folder is None or not folder.is_dir() else sorted(folder.iterdir()):
-        with suppress(FileNotFoundError):  # another process may tidy up
+def _content(sizes: Mapping[Path, int]) -> CacheContent:
+    return CacheContent(cache_folder(), len(sizes), sum(sizes.values()))
+
+
+def _files() -> dict[Path, int]:
+    """The files in the cache, and their sizes in bytes."""
+    folder = cache_folder()
+    if folder is None or not folder.is_dir():
+        return {}
+    sizes = {}
+    for path in sorted(folder.iterdir()):
+        with suppress(FileNotFoundError):  # another process may have removed it
             if path.is_file():
-                found.append((path, path.stat().st_size))
-    return found
+                sizes[path] = path.stat().st_size
+    return sizes

@@ -10,7 +10,7 @@ __all__ = ["column_names", "is_frame", "n_rows_of", "take_column", "take_rows", 
 
 
 def is_frame(X: Any) -> bool:
-    """Whether it is a frame of pandas or Polars."""
+    """Whether X is a frame of pandas or Polars."""
     return hasattr(X, "columns")
 
 
@@ -22,7 +22,9 @@ def n_rows_of(X: Any) -> int:
     >>> n_rows_of(np.zeros((3, 2))), n_rows_of(["a", "b"])
     (3, 2)
     """
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+    if hasattr(X, "shape"):
+        return int(X.shape[0])
+    return len(X)
 
 
 def take_rows(X: Any, rows: ArrayLike | None) -> Any:
@@ -38,18 +40,24 @@ def take_rows(X: Any, rows: ArrayLike | None) -> Any:
     places = np.asarray(rows, np.intp)
     if hasattr(X, "part"):  # a table of `abnet.tables`
         return X.part(places)
-    if hasattr(X, "iloc"):
+    if hasattr(X, "iloc"):  # of pandas
         return X.iloc[places]
-    if hasattr(X, "rechunk"):  # of Polars; out of many pieces rows are taken several times as slowly
+    if hasattr(X, "rechunk"):  # of Polars; taking rows from many chunks is several times slower
         return X.rechunk()[places]
-    if hasattr(X, "tocsr"):
+    if hasattr(X, "tocsr"):  # a sparse matrix
         return X.tocsr()[places]
-    return X[places] if hasattr(X, "shape") else [X[place] for place in places.tolist()]
+    if hasattr(X, "shape"):
+        return X[places]
+    return [X[place] for place in places.tolist()]
 
 
 def column_names(X: Any) -> list[Any]:
-    """Names of the columns; empty where they have none."""
-    return list(X) if isinstance(X, Mapping) else list(X.columns) if is_frame(X) else []
+    """Names of the columns; empty if the columns have no names."""
+    if isinstance(X, Mapping):
+        return list(X)
+    if is_frame(X):
+        return list(X.columns)
+    return []
 
 
 def take_column(X: Any, column: Any) -> Any:
@@ -68,7 +76,7 @@ def take_column(X: Any, column: Any) -> Any:
 
 
 def without_column(X: Any, name: str) -> Any:
-    """The other columns.
+    """All columns but one.
 
     Examples
     --------
@@ -76,4 +84,6 @@ def without_column(X: Any, name: str) -> Any:
     {'age': [40]}
     """
     kept = [column for column in column_names(X) if str(column) != name]
-    return {column: X[column] for column in kept} if isinstance(X, Mapping) else X[kept]
+    if isinstance(X, Mapping):
+        return {column: X[column] for column in kept}
+    return X[kept]

@@ -7,6 +7,8 @@ from typing import Any, SupportsFloat, SupportsIndex
 
 import numpy as np
 
+from abnet.utils.wording import shortened
+
 __all__ = [
     "Check",
     "between",
@@ -28,21 +30,22 @@ __all__ = [
 ]
 
 Check = Callable[[str, Any], Any]
+"""A check: the name of a value and the value, to the converted value."""
 
-
-_LONGEST = 80
+_MOST_SHOWN = 80
+"""Characters of a wrong value that a message shows."""
 
 
 def refusal(name: str, rule: str, value: Any) -> ValueError:
-    """The error for a value that breaks a rule, cut short where the value is long.
+    """The error for a value that breaks a rule; a long value is shortened.
 
     Examples
     --------
     >>> refusal("max_iter", "be a positive whole number", 0)
     ValueError('max_iter must be a positive whole number; got 0.')
     """
-    shown = repr(value)
-    return ValueError(f"{name} must {rule}; got {shown if len(shown) <= _LONGEST else shown[:_LONGEST] + '…'}.")
+    shown = shortened(repr(value), _MOST_SHOWN)
+    return ValueError(f"{name} must {rule}; got {shown}.")
 
 
 def real(name: str, value: Any) -> float:
@@ -115,7 +118,7 @@ def level(name: str, value: Any) -> float:
 
 
 def count(name: str, value: Any, *, least: int = 1) -> int:
-    """A whole number of at least `least`, as an int; a float such as 10.0 is refused."""
+    """A whole number of at least `least`, as an int; a float such as 10.0 raises an error."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, SupportsIndex):
         raise refusal(name, "be a whole number", value)
     try:
@@ -147,7 +150,7 @@ def text(name: str, value: Any) -> str:
 
 
 def list_of(check: Check) -> Check:
-    """Allow a list, check every item under the name of its place, and return a tuple.
+    """Allow a list whose items all pass a check, and return a tuple.
 
     Examples
     --------
@@ -161,7 +164,7 @@ def list_of(check: Check) -> Check:
     def check_list(name: str, value: Any) -> tuple[Any, ...]:
         if not isinstance(value, list):
             raise refusal(name, "be a list", value)
-        return tuple(check(f"{name}[{i}]", item) for i, item in enumerate(value))
+        return tuple(check(f"{name}[{place}]", item) for place, item in enumerate(value))
 
     return check_list
 
@@ -177,17 +180,21 @@ def one_of(*choices: Any) -> Check:
     """
 
     def check(name: str, value: Any) -> Any:
-        # By type first: True equals 1, and an array compared with a text is no boolean.
-        same = [isinstance(value, type(choice)) and not isinstance(value, bool) for choice in choices]
-        if not any(alike and value == choice for alike, choice in zip(same, choices, strict=True)):
-            raise refusal(name, f"be one of {', '.join(map(repr, choices))}", value)
+        if isinstance(value, bool) or not any(_is_choice(value, choice) for choice in choices):
+            allowed = ", ".join(map(repr, choices))
+            raise refusal(name, f"be one of {allowed}", value)
         return value
 
     return check
 
 
+def _is_choice(value: Any, choice: Any) -> bool:
+    """Whether a value is a choice; its type comes first, because an array compared with a text is no boolean."""
+    return isinstance(value, type(choice)) and bool(value == choice)
+
+
 def exactly(name: str, value: Any, fields: Collection[str]) -> dict[str, Any]:
-    """A dictionary that has the given fields, all of them and no other.
+    """A dictionary that has exactly the given fields.
 
     Examples
     --------
@@ -197,14 +204,15 @@ def exactly(name: str, value: Any, fields: Collection[str]) -> dict[str, Any]:
     """
     if not isinstance(value, Mapping):
         raise refusal(name, "be a dictionary", value)
-    missing, unknown = sorted(set(fields) - set(value)), sorted(map(str, set(value) - set(fields)))
+    missing = sorted(set(fields) - set(value))
+    unknown = sorted(map(str, set(value) - set(fields)))
     if missing or unknown:
         raise ValueError(f"{name} has missing fields {missing} and unknown fields {unknown}.")
     return dict(value)
 
 
 def take(name: str, value: Any, /, **checks: Check) -> dict[str, Any]:
-    """The fields of a dictionary that has exactly those of `checks`, each passed through its check.
+    """The checked fields of a dictionary that has exactly the fields of `checks`.
 
     Examples
     --------

@@ -33,12 +33,18 @@ def winners(scores: ArrayLike) -> NDArray[np.intp]:
 def losses_of(scores: NDArray[np.float64], codes: NDArray[np.intp]) -> NDArray[np.float64]:
     """``1 - P(true class)`` of each row; 1 for a label that the model does not know.
 
+    One score s per row is the difference of the probabilities of two classes, so that ``P(class 1) = (1 + s) / 2``.
+
     Examples
     --------
     >>> losses_of(np.array([0.5, 0.5]), np.array([1, 0])), losses_of(np.array([[0.2, 0.8, 0.0]]), np.array([1]))
     (array([0.25, 0.75]), array([0.2]))
     """
     if scores.ndim == 1:
-        return np.where(codes > 1, 1.0, (1 - (2.0 * codes - 1) * scores) / 2)
+        signs = 2.0 * codes - 1
+        losses = (1 - signs * scores) / 2
+        return np.where(codes > 1, 1.0, losses)
     known = codes < scores.shape[1]
-    return np.where(known, 1 - scores[np.arange(len(codes)), np.where(known, codes, 0)], 1.0)
+    columns = np.where(known, codes, 0)  # an unknown label has no column of its own
+    losses = 1 - scores[np.arange(len(codes)), columns]
+    return np.where(known, losses, 1.0)

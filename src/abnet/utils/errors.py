@@ -33,11 +33,13 @@ class Parameter:
     value: Any = None
 
     def __str__(self) -> str:
-        return self.name if self.value is None else f"{self.name}={self.value!r}"
+        if self.value is None:
+            return self.name
+        return f"{self.name}={self.value!r}"
 
 
-class NamesParameters(Exception):  # noqa: N818 no error by itself, but what some errors share
-    """An error whose message names parameters.
+class NamesParameters(Exception):  # noqa: N818 never raised itself, but a base class of errors and warnings
+    """An error or a warning whose message names parameters.
 
     Parameters
     ----------
@@ -48,7 +50,8 @@ class NamesParameters(Exception):  # noqa: N818 no error by itself, but what som
     """
 
     def __init__(self, template: str, *parts: Any) -> None:
-        self.template, self.parts = template, parts
+        self.template = template
+        self.parts = parts
         super().__init__(template.format(*parts))
 
     def worded(self, spell: Callable[[Parameter], str]) -> str:
@@ -60,7 +63,13 @@ class NamesParameters(Exception):  # noqa: N818 no error by itself, but what som
         >>> str(error), error.worded(lambda parameter: "--max-iter")
         ('max_iter must be positive; got 0.', '--max-iter must be positive; got 0.')
         """
-        return self.template.format(*(spell(part) if isinstance(part, Parameter) else part for part in self.parts))
+        parts = []
+        for part in self.parts:
+            if isinstance(part, Parameter):
+                parts.append(spell(part))
+            else:
+                parts.append(part)
+        return self.template.format(*parts)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.template, *self.parts)

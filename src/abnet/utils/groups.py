@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from abnet.utils.wording import first_few
+
 __all__ = ["held_rows", "number_groups"]
 
 
@@ -19,28 +21,36 @@ def number_groups(groups: ArrayLike, n: int) -> NDArray[np.int64]:
     column = np.asarray(groups)
     if column.shape != (n,):
         raise ValueError(f"groups must name one group for each of the {n} rows, got the shape {column.shape}")
-    values = column.tolist() if column.dtype.kind in "OU" else []
-    missing = [row for row, name in enumerate(values) if _is_none(name)] or np.flatnonzero(column != column).tolist()
+    missing = _rows_without_group(column)
     if missing:
-        named = ", ".join(map(str, missing[:5])) + (", …" if len(missing) > 5 else "")
+        rows = first_few([str(row) for row in missing])
         raise ValueError(
-            f"groups must name a group for every row; {len(missing)} of {n} have none (row {named}, counted from 0). "
+            f"groups must name a group for every row; {len(missing)} of {n} have none (row {rows}, counted from 0). "
             "Rows without a name are not one group: give each its own name if it stands alone, or leave them out"
         )
-    column = np.array([str(name) for name in values]) if column.dtype.kind == "O" else column
-    _, first, where = np.unique(column, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), dtype=np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    return np.asarray(rank[where])
+    if column.dtype.kind == "O":
+        column = np.array([str(name) for name in column.tolist()])
+    _, first_rows, places = np.unique(column, return_index=True, return_inverse=True)
+    numbers = np.empty(len(first_rows), dtype=np.int64)
+    numbers[np.argsort(first_rows)] = np.arange(len(first_rows))
+    return np.asarray(numbers[places])
 
 
-def _is_none(name: Any) -> bool:
-    """Whether a cell is missing: None, NaN, a missing value of pandas (which cannot be compared), or blank."""
+def _rows_without_group(column: NDArray[Any]) -> list[int]:
+    if column.dtype.kind in "OU":
+        return [row for row, name in enumerate(column.tolist()) if _is_missing(name)]
+    return list(np.flatnonzero(column != column).tolist())  # NaN, which equals nothing
+
+
+def _is_missing(name: Any) -> bool:
+    """Whether a cell is None, NaN, a missing value of pandas, or blank."""
+    if name is None:
+        return True
     if isinstance(name, str):
         return not name.strip()
     try:
-        return name is None or bool(name != name)
-    except TypeError:
+        return bool(name != name)
+    except TypeError:  # a missing value of pandas cannot be compared
         return True
 
 
@@ -52,6 +62,7 @@ def held_rows(groups: NDArray[Any], fraction: float) -> int:
     >>> held_rows(np.array([4, 4, 4, 1, 7, 7]), 0.4)
     2
     """
-    where = number_groups(groups, len(groups))
-    count = int(where.max(initial=-1)) + 1
-    return int(np.sum(where >= count - round(fraction * count)))
+    numbers = number_groups(groups, len(groups))
+    n_groups = int(numbers.max(initial=-1)) + 1
+    n_held = round(fraction * n_groups)
+    return int(np.sum(numbers >= n_groups - n_held))

@@ -1,4 +1,4 @@
-"""Import the modules of a package lazily, at the first use of a name, or all at once, so that they register."""
+"""Import the modules of a package lazily, when one of its names is first used, or all at once."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -16,9 +16,13 @@ INSTALL = "install abnet instead of abnet-predict."
 def lazy_names(
     package: str, homes: Mapping[str, Sequence[str]]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """`__getattr__` and `__dir__` of a package.
+    """`__getattr__` and `__dir__` of a package whose modules are imported when one of their names is first used.
 
-    `homes` maps a module's full name to the names that it gives. A module without names is itself the name.
+    Parameters
+    ----------
+    package : str
+    homes : mapping
+        The names that each module provides, by the module's full name; if there are none, the module itself is meant.
 
     Examples
     --------
@@ -26,7 +30,11 @@ def lazy_names(
     >>> get("JSONDecoder").__module__, get("encoder").__name__
     ('json.decoder', 'json.encoder')
     """
-    home = {name: module for module, names in homes.items() for name in names or [module.rpartition(".")[2]]}
+    home: dict[str, str] = {}
+    for module_name, names in homes.items():
+        home.update(dict.fromkeys(names, module_name))
+        if not names:
+            home[module_name.rpartition(".")[2]] = module_name
 
     def get(name: str) -> Any:
         if name not in home:
@@ -35,17 +43,22 @@ def lazy_names(
             module = import_module(home[name])
         except ModuleNotFoundError as error:
             if error.name is None or error.name.partition(".")[0] == "abnet":
-                raise
+                raise  # one of our own modules is missing
             raise ModuleNotFoundError(
                 f"{package}.{name} needs {error.name}, and this installation can only predict: {INSTALL}",
                 name=error.name,
             ) from error
-        return getattr(module, name) if homes[home[name]] else module
+        if not homes[home[name]]:
+            return module
+        return getattr(module, name)
 
-    return get, lambda: sorted({*vars(sys.modules[package]), *home})
+    def names_of_package() -> list[str]:
+        return sorted({*vars(sys.modules[package]), *home})
+
+    return get, names_of_package
 
 
 def import_folder(package: ModuleType) -> None:
-    """Import every module of a package: each registers what it has, so a new file needs no other change."""
+    """Import every module of a package: modules register what they define, so a new file needs no other change."""
     for module in iter_modules(package.__path__):
         import_module(f"{package.__name__}.{module.name}")

@@ -1,4 +1,4 @@
-"""Checks of the parameters of estimators."""
+"""Checks of the parameters of estimators: each raises a `ParameterError`, so that the command line names its option."""
 
 import math
 from collections.abc import Iterable
@@ -14,13 +14,15 @@ __all__ = ["check_choice", "check_fraction", "check_hidden", "check_positive", "
 def check_hidden(sizes: Any) -> tuple[int, ...]:
     """`hidden_layer_sizes` as a tuple of at least one width of at least one."""
     name = Parameter("hidden_layer_sizes")
-    widths = (sizes,) if isinstance(sizes, (int, np.integer)) else sizes
-    if not isinstance(widths, Iterable) or isinstance(widths, str):
+    if isinstance(sizes, (int, np.integer)):
+        widths: tuple[Any, ...] = (sizes,)
+    elif isinstance(sizes, Iterable) and not isinstance(sizes, str):
+        widths = tuple(sizes)
+    else:
         raise ParameterError("{} must be a whole number or a tuple of them; got {!r}.", name, sizes)
-    widths = tuple(widths)
-    if not widths or not all(_is_positive(d, whole=True) for d in widths):
+    if not widths or not all(_is_positive_integer(width) for width in widths):
         raise ParameterError("{} must hold at least one width, each of 1 or more; got {!r}.", name, sizes)
-    return tuple(int(d) for d in widths)
+    return tuple(int(width) for width in widths)
 
 
 def check_fraction(name: str, value: Any) -> float:
@@ -31,17 +33,22 @@ def check_fraction(name: str, value: Any) -> float:
 
 
 def check_positive(name: str, value: Any, *, whole: bool = False) -> None:
-    """A positive number, whole if asked."""
-    if not _is_positive(value, whole=whole):
-        kind = "whole number" if whole else "number"
-        raise ParameterError("{} must be a positive {}; got {!r}.", Parameter(name), kind, value)
+    """A positive number; with `whole`, a whole one."""
+    if whole and not _is_positive_integer(value):
+        raise ParameterError("{} must be a positive whole number; got {!r}.", Parameter(name), value)
+    if not _is_positive(value):
+        raise ParameterError("{} must be a positive number; got {!r}.", Parameter(name), value)
 
 
-def _is_positive(value: Any, *, whole: bool = False) -> bool:
+def _is_positive(value: Any) -> bool:
     try:
-        return bool(value > 0 and math.isfinite(value) and (not whole or int(value) == value))
+        return bool(value > 0 and math.isfinite(value))
     except (TypeError, ValueError, OverflowError):
         return False
+
+
+def _is_positive_integer(value: Any) -> bool:
+    return _is_positive(value) and bool(int(value) == value)
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
@@ -52,6 +59,6 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
 
 
 def check_tolerance(value: Any) -> None:
-    """A number that is not negative."""
+    """`tol`: a number of at least 0."""
     if not (isinstance(value, (int, float, np.number)) and 0 <= value < np.inf):
         raise ParameterError("{} must be a number of at least 0; got {!r}.", Parameter("tol"), value)

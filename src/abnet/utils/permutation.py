@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.utils.threads import mapped, threads_for
+from abnet.utils.threads import parallel_map, threads_for
 
 __all__ = ["ordered", "places_in"]
 
@@ -33,7 +33,13 @@ def ordered(rows: NDArray[Any], order: NDArray[np.intp] | None) -> NDArray[Any]:
     """
     if order is None:
         return rows
-    out, threads = np.empty((len(order), *rows.shape[1:]), rows.dtype), threads_for(len(order))
-    pairs = zip(np.array_split(order, threads), np.array_split(out, threads), strict=True)
-    mapped(lambda pair: np.take(rows, pair[0], axis=0, out=pair[1], mode="clip"), pairs, threads)
+    out = np.empty((len(order), *rows.shape[1:]), rows.dtype)
+    threads = threads_for(len(order))
+    parts = zip(np.array_split(order, threads), np.array_split(out, threads), strict=True)
+
+    def take_part(part: tuple[NDArray[np.intp], NDArray[Any]]) -> None:
+        places, part_of_out = part
+        np.take(rows, places, axis=0, out=part_of_out, mode="clip")
+
+    parallel_map(take_part, parts, threads)
     return out

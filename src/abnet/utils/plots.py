@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from abnet.utils.atomic import atomic_path
+from abnet.utils.wording import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,8 +29,11 @@ OKABE_ITO = {
 }
 """The palette of Okabe and Ito, and a grey for what is secondary."""
 
-RAISES, LOWERS = "#FF0051", "#008BFB"
-"""SHAP's colours of what raises and what lowers a prediction."""
+RAISES = "#FF0051"
+"""SHAP's colour for contributions that raise a prediction."""
+
+LOWERS = "#008BFB"
+"""SHAP's colour for contributions that lower a prediction."""
 
 _SETTINGS: dict[str, object] = {
     "font.family": "DejaVu Sans",  # comes with matplotlib, so that all machines draw the same
@@ -53,13 +57,13 @@ _SETTINGS: dict[str, object] = {
     "savefig.dpi": 200,
     "savefig.facecolor": "white",
     "svg.fonttype": "path",
-    "svg.hashsalt": "abnet",  # else the identifiers inside an SVG file are random
+    "svg.hashsalt": "abnet",  # otherwise the identifiers inside an SVG file are random
 }
 
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Draw with the settings of this module; the user's settings are restored afterwards."""
+    """Draw the figures of a block with the settings of this module; the user's own are restored afterwards."""
     import matplotlib
 
     with matplotlib.rc_context():
@@ -80,7 +84,8 @@ def save(figure: "Figure", stem: str | os.PathLike[str]) -> tuple[Path, Path]:
     """
     stem = Path(stem)
     stem.parent.mkdir(parents=True, exist_ok=True)
-    png, svg = stem.with_name(stem.name + ".png"), stem.with_name(stem.name + ".svg")
+    png = stem.with_name(f"{stem.name}.png")
+    svg = stem.with_name(f"{stem.name}.svg")
     with styled(), atomic_path(png) as temporary:
         figure.savefig(temporary, format="png", metadata={"Software": None})
     with styled(), atomic_path(svg) as temporary:
@@ -100,9 +105,15 @@ def drawable(text: str, most: int = 40) -> str:
     """
     from matplotlib.font_manager import FontProperties, findfont, get_font
 
-    known = get_font(findfont(FontProperties(family=str(_SETTINGS["font.family"])))).get_charmap()
-    cut = text if len(text) <= most else text[: most - 1] + "…"
-    return "".join(c if c.isprintable() and ord(c) in known else "\N{REPLACEMENT CHARACTER}" for c in cut)
+    font = FontProperties(family=str(_SETTINGS["font.family"]))
+    known = get_font(findfont(font)).get_charmap()
+    characters = []
+    for character in shortened(text, most):
+        if character.isprintable() and ord(character) in known:
+            characters.append(character)
+        else:
+            characters.append("\N{REPLACEMENT CHARACTER}")
+    return "".join(characters)
 
 
 def label_panel(axes: "Axes", letter: str, title: str) -> None:

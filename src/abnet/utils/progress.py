@@ -1,6 +1,7 @@
-"""Progress: long functions report their stage with `tell`, and whoever wants to know watches.
+"""Progress of long functions.
 
-`watched` registers a callback, and `stage_bars` shows the reports as bars on a terminal.
+A long function reports its stage with `report_progress`. `watched` registers a callback for the reports, and
+`stage_bars` shows them as bars on a terminal.
 """
 
 import sys
@@ -9,7 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-__all__ = ["ProgressCallback", "Watcher", "is_watched", "part_of_progress", "stage_bars", "tell", "watched"]
+__all__ = ["ProgressCallback", "Watcher", "is_watched", "part_of_progress", "stage_bars", "report_progress", "watched"]
 
 ProgressCallback = Callable[[float], None]
 """Callback with the share of the work that is done, between 0 and 1."""
@@ -27,11 +28,11 @@ def watched(watcher: Watcher) -> Iterator[None]:
     Examples
     --------
     >>> with watched(lambda stage, share: print(stage, share)):
-    ...     tell("Reading the table")
-    ...     tell("Reading the table", 0.5)
+    ...     report_progress("Reading the table")
+    ...     report_progress("Reading the table", 0.5)
     Reading the table None
     Reading the table 0.5
-    >>> tell("Without a callback, nothing happens")
+    >>> report_progress("Without a callback, nothing happens")
     """
     token = _WATCHER.set(watcher)
     try:
@@ -40,7 +41,7 @@ def watched(watcher: Watcher) -> Iterator[None]:
         _WATCHER.reset(token)
 
 
-def tell(stage: str, share: float | None = None) -> None:
+def report_progress(stage: str, share: float | None = None) -> None:
     """Report the current stage, and the fraction of it that is done."""
     watcher = _WATCHER.get()
     if watcher is not None:
@@ -53,17 +54,21 @@ def is_watched() -> bool:
 
 
 def part_of_progress(progress: ProgressCallback | None, start: float, share: float) -> ProgressCallback | None:
-    """Progress within one part of the work, which begins at `start` and takes a share of it.
+    """The callback for one part of the work, which begins at `start` and takes a `share` of the whole.
 
     Examples
     --------
-    >>> second_half = part_of_progress(print, 0.5, 0.5)
-    >>> second_half(0.2)
+    >>> report_second_half = part_of_progress(print, 0.5, 0.5)
+    >>> report_second_half(0.2)
     0.6
     """
     if progress is None:
         return None
-    return lambda done: progress(start + share * done)
+
+    def report_part(done: float) -> None:
+        progress(start + share * done)
+
+    return report_part
 
 
 @contextmanager

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-__all__ = ["cores", "mapped", "one_blas_thread", "threads_for"]
+__all__ = ["cores", "parallel_map", "one_blas_thread", "threads_for"]
 
 MOST = 8
 """Maximum number of threads: with more, memory bandwidth is the limit."""
 
 
 MANY = 10_000
-"""Number of rows from which on columns are processed in parallel."""
+"""From this many rows on, columns are processed in parallel."""
 
 
 def cores() -> int:
@@ -24,9 +24,14 @@ def cores() -> int:
     >>> 1 <= cores() <= MOST
     True
     """
-    here = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    wanted = os.environ.get("OMP_NUM_THREADS", "")
-    return max(min(here, MOST, int(wanted) if wanted.isdecimal() else MOST), 1)
+    if hasattr(os, "sched_getaffinity"):
+        available = len(os.sched_getaffinity(0))
+    else:
+        available = os.cpu_count() or 1
+    limit = os.environ.get("OMP_NUM_THREADS", "")
+    if limit.isdecimal():
+        available = min(available, int(limit))
+    return max(min(available, MOST), 1)
 
 
 def threads_for(rows: int) -> int:
@@ -37,15 +42,17 @@ def threads_for(rows: int) -> int:
     >>> threads_for(MANY - 1), threads_for(MANY) == cores()
     (1, True)
     """
-    return cores() if rows >= MANY else 1
+    if rows < MANY:
+        return 1
+    return cores()
 
 
-def mapped(function: Callable[[Any], Any], items: Iterable[Any], threads: int) -> list[Any]:
+def parallel_map(function: Callable[[Any], Any], items: Iterable[Any], threads: int) -> list[Any]:
     """Map a function over items in parallel; results and errors are in the order of the items.
 
     Examples
     --------
-    >>> mapped(abs, [-1, 2, -3], 2)
+    >>> parallel_map(abs, [-1, 2, -3], 2)
     [1, 2, 3]
     """
     if threads == 1:
@@ -53,9 +60,9 @@ def mapped(function: Callable[[Any], Any], items: Iterable[Any], threads: int) -
     from concurrent.futures import ThreadPoolExecutor
 
     with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
-        begun = [pool.submit(function, item) for item in items]
+        futures = [pool.submit(function, item) for item in items]
         try:
-            return [each.result() for each in begun]
+            return [future.result() for future in futures]
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
@@ -65,15 +72,15 @@ _guard = threading.Lock()
 
 
 _limited: list[Any] = []
-"""The limit in force, and the number of calls that use it."""
+"""The limit in force, once for each call that uses it."""
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Limit the BLAS library to one thread; as a decorator, ``@one_blas_thread()``.
 
-    Together with our own threads, BLAS threads would wait for each other. Without them, products of blocks that fit
-    into the cache take less time than waking a second thread, on a busy machine a twentieth of it.
+    BLAS threads inside our own threads would wait for each other. And a product of blocks that fit into the cache takes
+    less time than waking a second thread.
 
     The limit is set once and removed after the last call. Without threadpoolctl nothing is limited.
     """
@@ -89,5 +96,13 @@ def one_blas_thread() -> Iterator[None]:
         yield
     finally:
         with _guard:
-            if _limited and (limit := _limited.pop()) and not _limited:
-                limit.restore_original_limits()
+            _end_of_call()
+
+
+def _end_of_call() -> None:
+    """Remove the limit after the last call that uses it."""
+    if not _limited:  # without threadpoolctl
+        return
+    limit = _limited.pop()
+    if not _limited:
+        limit.restore_original_limits()

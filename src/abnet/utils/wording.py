@@ -1,47 +1,22 @@
-"""Text output: percentages rounded to the safe side, plurals, aligned tables and wrapped paragraphs."""
+"""Numbers and short texts for a reader: percentages rounded to the safe side, plurals, shortened texts."""
 
-import textwrap
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal, localcontext
 
 __all__ = [
-    "aligned",
     "confidence",
     "figure_up",
+    "first_few",
     "number_of",
-    "page",
-    "paragraphs",
     "percent",
     "percent_down",
     "percent_up",
     "percentage_points",
     "printable",
+    "shortened",
     "stated",
     "whole_percents",
 ]
-
-_PAGE: ContextVar[int] = ContextVar("abnet_page", default=80)
-"""Default width of the output in characters: that of most terminals."""
-
-
-@contextmanager
-def page(columns: int) -> Iterator[None]:
-    """Set the width of paragraphs and tables made in a block.
-
-    Examples
-    --------
-    >>> with page(20):
-    ...     print(paragraphs("The error rate is at most 3%."))
-    The error rate is at
-    most 3%.
-    """
-    token = _PAGE.set(columns)
-    try:
-        yield
-    finally:
-        _PAGE.reset(token)
 
 
 def number_of(count: int, noun: str, plural: str | None = None) -> str:
@@ -52,7 +27,11 @@ def number_of(count: int, noun: str, plural: str | None = None) -> str:
     >>> number_of(1, "row"), number_of(1200, "row"), number_of(2, "class", "classes")
     ('1 row', '1,200 rows', '2 classes')
     """
-    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+    if count == 1:
+        return f"1 {noun}"
+    if plural is None:
+        plural = f"{noun}s"
+    return f"{count:,} {plural}"
 
 
 def percent(rate: float) -> str:
@@ -89,23 +68,28 @@ def percent_down(bound: float) -> str:
 
 
 def _percent(rate: float, rounding: str) -> str:
-    step = Decimal("0.1") if abs(rate) >= 0.01 else Decimal("0.01")
-    return f"{_trimmed((Decimal(rate) * 100).quantize(step, rounding=rounding))}%"
+    """A rate in tenths of a percent; below 1% in hundredths."""
+    step = Decimal("0.1")
+    if abs(rate) < 0.01:
+        step = Decimal("0.01")
+    percentage = (Decimal(rate) * 100).quantize(step, rounding=rounding)
+    return f"{_trimmed(percentage)}%"
 
 
 def percentage_points(change: float) -> str:
-    """A change of a rate in percentage points, with its sign; what rounds to nothing is +0.0.
+    """A change of a rate in percentage points, with its sign; a change that rounds to zero is +0.0.
 
     Examples
     --------
     >>> percentage_points(0.0271), percentage_points(-0.0001)
     ('+2.7', '+0.0')
     """
-    return f"{round(100 * change, 1) + 0.0:+.1f}"
+    points = round(100 * change, 1) + 0.0  # turns -0.0 into 0.0
+    return f"{points:+.1f}"
 
 
 def whole_percents(shares: Sequence[float]) -> list[int]:
-    """Shares of a whole as whole percentages that add up to 100 (largest remainders are rounded up).
+    """Shares of a whole as whole percentages that add up to 100 (the largest remainders are rounded up).
 
     Examples
     --------
@@ -114,11 +98,12 @@ def whole_percents(shares: Sequence[float]) -> list[int]:
     """
     total = sum(shares)
     exact = [100 * share / total for share in shares]
-    found = [int(value) for value in exact]
-    rest = sorted(range(len(exact)), key=lambda place: found[place] - exact[place])
-    for place in rest[: 100 - sum(found)]:
-        found[place] += 1
-    return found
+    percentages = [int(value) for value in exact]
+    n_to_round_up = 100 - sum(percentages)
+    by_remainder = sorted(range(len(exact)), key=lambda place: percentages[place] - exact[place])
+    for place in by_remainder[:n_to_round_up]:
+        percentages[place] += 1
+    return percentages
 
 
 def stated(rate: float) -> str:
@@ -129,7 +114,8 @@ def stated(rate: float) -> str:
     >>> stated(0.05), stated(0.975), stated(0.0001)
     ('5%', '97.5%', '0.01%')
     """
-    return f"{_trimmed(Decimal(repr(float(rate))) * 100)}%"
+    percentage = _as_written(rate) * 100
+    return f"{_trimmed(percentage)}%"
 
 
 def confidence(delta: float) -> str:
@@ -140,8 +126,9 @@ def confidence(delta: float) -> str:
     >>> confidence(0.05), confidence(0.001)
     ('95%', '99.9%')
     """
-    rest = (1 - Decimal(repr(float(delta)))) * 100
-    return f"{_trimmed(rest.quantize(Decimal('0.0001'), rounding=ROUND_FLOOR))}%"
+    percentage = (1 - _as_written(delta)) * 100
+    rounded = percentage.quantize(Decimal("0.0001"), rounding=ROUND_FLOOR)
+    return f"{_trimmed(rounded)}%"
 
 
 def figure_up(bound: float, digits: int = 4) -> str:
@@ -153,14 +140,52 @@ def figure_up(bound: float, digits: int = 4) -> str:
     ('0.6665', '12', '-0.01234')
     """
     with localcontext() as context:
-        context.prec, context.rounding = digits, ROUND_CEILING
-        return _trimmed(+Decimal(bound))
+        context.prec = digits
+        context.rounding = ROUND_CEILING
+        rounded = +Decimal(bound)  # the plus rounds to the precision of the context
+    return _trimmed(rounded)
+
+
+def _as_written(number: float) -> Decimal:
+    """The decimal number that Python prints for a float: 0.05, and not 0.05000000000000000277."""
+    return Decimal(repr(float(number)))
 
 
 def _trimmed(number: Decimal) -> str:
+    """A number without zeros at the end of its decimals."""
     text = f"{number:f}"
-    text = text.rstrip("0").rstrip(".") if "." in text else text
-    return "0" if text == "-0" else text
+    if "." in text:
+        text = text.rstrip("0").rstrip(".")
+    if text == "-0":
+        return "0"
+    return text
+
+
+def shortened(text: str, most: int = 24) -> str:
+    """A text of at most `most` characters; a longer one is cut and ends in "…".
+
+    Examples
+    --------
+    >>> shortened("abcdef", 4), shortened("abcd", 4)
+    ('abc…', 'abcd')
+    """
+    if len(text) <= most:
+        return text
+    return text[: most - 1] + "…"
+
+
+def first_few(names: Sequence[str], most: int = 5) -> str:
+    """The first names of a list, and "…" if there are more.
+
+    Examples
+    --------
+    >>> first_few(["1", "2", "3"], most=2), first_few(["1", "2"], most=2)
+    ('1, 2, …', '1, 2')
+    """
+    shown = ", ".join(names[:most])
+    if len(names) > most:
+        return f"{shown}, …"
+    return shown
 
 
 def printable(text: str, most: int = 40) -> str:
@@ -172,98 +197,9 @@ def printable(text: str, most: int = 40) -> str:
     ('a\\\\nb\\\\x1b[2J', 'gr\\\\u202eoß', 'nnnnnnnnn…')
     """
     characters = []
-    for character in text[: 4 * most]:
+    for character in text[: 4 * most]:  # more are cut anyway
         if character.isprintable():
             characters.append(character)
         else:
             characters.append(character.encode("unicode_escape").decode("ascii"))
-    return _cut("".join(characters), most)
-
-
-def paragraphs(*sections: str) -> str:
-    """The sections that are not empty, wrapped to the page, with an empty line between them.
-
-    Examples
-    --------
-    >>> print(paragraphs("One.", "", "Two."))
-    One.
-    <BLANKLINE>
-    Two.
-    """
-    return "\n\n".join(textwrap.fill(text, _PAGE.get(), break_on_hyphens=False) for text in sections if text)
-
-
-def aligned(rows: Sequence[Sequence[str]], *, left: int = 1, least: int | None = None, breaks: bool = True) -> str:
-    """A table as text: the first `left` columns flush left, the others flush right.
-
-    If the page is too narrow, the header is broken into two lines, long names in the first column are cut, and
-    columns are dropped from the right.
-
-    Parameters
-    ----------
-    rows : sequence of sequences of str
-        The header, if any, comes first.
-    left : int
-    least : int, optional
-        Number of columns that are never dropped; by default all.
-    breaks : bool
-        Whether the first row is a header that may be broken.
-
-    Examples
-    --------
-    >>> print(aligned([["", "error"], ["class no", "3%"]]))
-              error
-    class no     3%
-    >>> with page(24):
-    ...     print(aligned([["", "error rate (upper bound)"], ["class no", "3%"]]))
-                error rate
-              (upper bound)
-    class no             3%
-    """
-    lines, room = [list(row) for row in rows], _PAGE.get()
-    if breaks and _width(lines) > room:
-        head = [*(("", name) for name in lines[0][:left]), *map(_halves, lines[0][left:])]
-        upper, lower = map(list, zip(*head, strict=True))
-        lines = [*[upper] * any(upper), lower, *lines[1:]]
-    lines = _with_short_names(lines, room, 20)
-    while least is not None and len(lines[0]) > least and _width(lines) > room:
-        lines = [line[:-1] for line in lines]
-    lines = _with_short_names(lines, room, 12)
-    widths = _widths(lines)
-    pads = [*[str.ljust] * left, *[str.rjust] * (len(widths) - left)]
-    cells = ([pad(cell, width) for pad, cell, width in zip(pads, line, widths, strict=True)] for line in lines)
-    return "\n".join("  ".join(line).rstrip() for line in cells)
-
-
-def _with_short_names(lines: list[list[str]], room: int, least: int) -> list[list[str]]:
-    """Lines that fit, if that takes no more than to cut the first cells to `least` characters."""
-    over = _width(lines) - room
-    if over <= 0:
-        return lines
-    most = max(max(len(line[0]) for line in lines) - over, least)
-    return [[_cut(line[0], most), *line[1:]] for line in lines]
-
-
-def _widths(lines: Sequence[Sequence[str]]) -> list[int]:
-    return [max(map(len, column)) for column in zip(*lines, strict=True)]
-
-
-def _width(lines: Sequence[Sequence[str]]) -> int:
-    return sum(_widths(lines)) + 2 * (len(lines[0]) - 1)
-
-
-def _halves(text: str) -> tuple[str, str]:
-    """A header in two lines, the second one full: as even as its words allow.
-
-    Examples
-    --------
-    >>> _halves("error rate (upper bound)"), _halves("AUC")
-    (('error rate', '(upper bound)'), ('', 'AUC'))
-    """
-    words = text.split()
-    halves = [(" ".join(words[:place]), " ".join(words[place:])) for place in range(max(len(words), 1))]
-    return min(halves, key=lambda pair: max(map(len, pair)))
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
+    return shortened("".join(characters), most)

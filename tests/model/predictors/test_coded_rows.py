@@ -24,7 +24,8 @@ from abnet.tables.labels import Labels
 from abnet.tables.preparation.coded import CodedMap
 from abnet.tables.preparation.scalers import StandardMap
 from abnet.training.learned import BoundRows
-from abnet.utils.coded_rows import MANY_CODED, CodedLayer, CodedRows
+from abnet.utils.coded_layer import MANY_CODED, CodedLayer
+from abnet.utils.coded_rows import CodedRows
 
 N, D = 3 * MANY_CODED + 7, 6
 

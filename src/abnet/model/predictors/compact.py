@@ -22,8 +22,9 @@ from abnet.networks.bam import BAM
 from abnet.networks.codebook import decode_table
 from abnet.networks.cube import multilinear, summed_multilinear
 from abnet.utils.class_scores import winners
-from abnet.utils.coded_rows import CodedLayer, CodedRows
-from abnet.utils.threads import mapped
+from abnet.utils.coded_layer import CodedLayer
+from abnet.utils.coded_rows import CodedRows
+from abnet.utils.threads import parallel_map
 
 __all__ = ["Compact"]
 
@@ -165,7 +166,7 @@ class Compact(Predictor):
             with np.errstate(over="ignore"):
                 scores[start : start + rows] = scorer(X[start : start + rows])
 
-        mapped(score, range(0, len(X), rows), threads)
+        parallel_map(score, range(0, len(X), rows), threads)
         return scores
 
     def arrays(self) -> dict[str, NDArray[Any]]:

@@ -12,7 +12,8 @@ from abnet.model.predictors.checks import check_words
 from abnet.model.predictors.predictor import Arrays, Predictor
 from abnet.networks.bam import BAM, contiguous, sgn
 from abnet.networks.codebook import nearest_word
-from abnet.utils.coded_rows import CodedLayer, CodedRows
+from abnet.utils.coded_layer import CodedLayer
+from abnet.utils.coded_rows import CodedRows
 
 __all__ = ["Affine", "Layers", "Ramp", "Step", "first_nonnegative"]
 

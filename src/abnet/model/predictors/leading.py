@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.special import erf
 
 from abnet.networks.bam import BAM
-from abnet.utils.coded_rows import over_norms
+from abnet.utils.row_norms import over_norms
 
 __all__ = ["leading_arguments", "leading_means", "leading_scores", "leading_weights", "weighted_sums"]
 

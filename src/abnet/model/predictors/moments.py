@@ -17,7 +17,8 @@ from abnet.model.predictors.steps import rounded_to
 from abnet.networks.bam import BAM, contiguous
 from abnet.networks.codebook import decode_table
 from abnet.networks.cube import erf, mean_corner_probabilities, namespace
-from abnet.utils.coded_rows import CodedLayer, CodedRows
+from abnet.utils.coded_layer import CodedLayer
+from abnet.utils.coded_rows import CodedRows
 
 __all__ = ["LayerMoments", "MomentsPredictor", "layer_moments", "one_of_several", "posterior_average"]
 

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.utils.class_scores import winners
-from abnet.utils.coded_rows import MANY_CODED, CodedRows, dense
-from abnet.utils.threads import mapped
+from abnet.utils.coded_layer import MANY_CODED
+from abnet.utils.coded_rows import CodedRows, dense
+from abnet.utils.threads import parallel_map
 
 __all__ = ["Predictor", "as_matrix", "shares_of"]
 
@@ -101,7 +102,7 @@ class Predictor(ABC):
                 # predictor.
                 scores[start : start + rows] = self.score_rows(np.asarray(dense(block), np.float32).astype(np.float64))
 
-        mapped(score, range(0, matrix.shape[0], rows), threads)
+        parallel_map(score, range(0, matrix.shape[0], rows), threads)
         if not np.isfinite(scores).all():
             row = int(np.argwhere(~np.isfinite(scores))[0, 0])
             raise ValueError(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.utils.coded_rows import over_norms
+from abnet.utils.row_norms import over_norms
 
 __all__ = ["MOST_SLACK", "lead", "single_precision_arguments", "single_precision_error", "single_precision_rows"]
 

@@ -17,7 +17,7 @@ from abnet.tables.preparation.shared_ids import shared_id
 from abnet.tables.series import Cells
 from abnet.tables.table_errors import TableError, quoted
 from abnet.utils.errors import NamesParameters, Parameter
-from abnet.utils.threads import mapped, threads_for
+from abnet.utils.threads import parallel_map, threads_for
 
 __all__ = ["ColumnKindError", "DecimalMarkError", "choose_all"]
 
@@ -36,7 +36,7 @@ def choose_all(table: Table, rules: Rules, y: Any = None) -> dict[str, Chosen]:
     If a mark in numbers may be decimal or for thousands, the other columns decide; if they do not, an error asks for
     `decimal`. Text with many values is decided last, with the labels `y`.
     """
-    choices = mapped(lambda name: _choose(name, table, rules), table.columns, threads_for(table.n_rows))
+    choices = parallel_map(lambda name: _choose(name, table, rules), table.columns, threads_for(table.n_rows))
     found = dict(zip(table.columns, choices, strict=True))
     undecided = {name: choice for name, choice in found.items() if isinstance(choice, Undecided)}
     chosen = {name: choice for name, choice in found.items() if isinstance(choice, Chosen)}

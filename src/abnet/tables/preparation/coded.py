@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from abnet.tables.preparation.preparation import Preparation, Read
 from abnet.tables.preparation.thermometer import BLOCK, check_thresholds, thresholds_of
 from abnet.utils.coded_rows import CodedRows, dense
-from abnet.utils.threads import mapped, threads_for
+from abnet.utils.threads import parallel_map, threads_for
 
 if TYPE_CHECKING:
     from abnet.tables.columns.column import Column, Encoded
@@ -143,7 +143,7 @@ class CodedMap(Preparation, frozen=True, tag="coded"):
                 below = (block[place] < values).sum(axis=0, dtype=reached.dtype)
                 np.subtract(len(values), below, out=out[start : start + BLOCK], dtype=reached.dtype)
 
-        mapped(count, range(0, len(features), BLOCK), threads_for(len(features)))
+        parallel_map(count, range(0, len(features), BLOCK), threads_for(len(features)))
         return CodedRows(features, reached, counts)
 
 

@@ -17,7 +17,7 @@ from abnet.tables.series import Cells
 from abnet.tables.table_errors import TableError, listed
 from abnet.tables.unseen import Unseen, UnseenWarning, refuse_unseen
 from abnet.utils.coded_rows import dense
-from abnet.utils.threads import mapped, threads_for
+from abnet.utils.threads import parallel_map, threads_for
 from abnet.utils.wording import number_of
 
 __all__ = ["TableMap"]
@@ -106,7 +106,7 @@ class TableMap(Preparation, frozen=True, tag="table"):
         """
         table = self._table(table)
         threads = threads_for(table.n_rows)
-        encoded = mapped(lambda column: column.encoded(table), self.columns, threads)
+        encoded = parallel_map(lambda column: column.encoded(table), self.columns, threads)
         reports = [
             Unseen(column.name, unseen, column.read_as, code=column.odd)
             for column, (_, unseen) in zip(self.columns, encoded, strict=True)
@@ -170,7 +170,7 @@ def _beside(parts: Sequence[Encoded], n: int, places: NDArray[np.intp] | None = 
         if places is not None:
             out[places[rows]] = block
 
-    mapped(write, range(0, n, BLOCK), threads_for(n))
+    parallel_map(write, range(0, n, BLOCK), threads_for(n))
     return out
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.tables.preparation.preparation import Preparation
-from abnet.utils.threads import MANY, mapped, threads_for
+from abnet.utils.threads import MANY, parallel_map, threads_for
 
 __all__ = ["BLOCK", "ThermometerMap", "check_thresholds", "cuts", "thresholds_of"]
 
@@ -93,7 +93,7 @@ def thresholds_of(X: NDArray[Any], most: int = MOST_THRESHOLDS) -> tuple[tuple[f
     found: list[NDArray[np.float64]] = []
     for first in range(0, rows.shape[1], GROUP):
         columns = in_columns(rows[:, first : first + GROUP])
-        found += mapped(lambda column: cuts(column, most), columns, threads_for(len(rows)))
+        found += parallel_map(lambda column: cuts(column, most), columns, threads_for(len(rows)))
     return tuple(tuple(t.tolist()) if len(t) > 1 else () for t in found)
 
 
@@ -115,7 +115,7 @@ def in_columns(rows: NDArray[Any]) -> NDArray[Any]:
     def turn(start: int) -> None:
         out[:, start : start + BLOCK] = rows[start : start + BLOCK].T
 
-    mapped(turn, range(0, len(rows), BLOCK), threads_for(len(rows)))
+    parallel_map(turn, range(0, len(rows), BLOCK), threads_for(len(rows)))
     return out
 
 
