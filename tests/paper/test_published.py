@@ -11,7 +11,6 @@ from abnet.paper import NUMERICS_VERSION, Result, export_runs, import_runs, read
 from abnet.paper.figure4 import depth_points, depth_to_csv
 from abnet.paper.run_key import key
 from abnet.paper.table1_rows import procedure_rows, table1_rows, table1_to_csv
-from abnet.paper.variant_rows import variant_rows, variants_to_csv
 
 RESULTS = Path(__file__).parents[2] / "results"
 pytestmark = pytest.mark.skipif(not RESULTS.exists(), reason="the results are in the repository, not in the wheel")
@@ -68,8 +67,3 @@ def test_the_published_runs_go_through_a_store_unchanged(tmp_path: Path, runs: l
 def test_the_procedures_follow_from_the_runs(runs: list[Result]) -> None:
     published = (RESULTS / "table1_procedures.csv").read_text(encoding="utf-8")
     assert same(table1_to_csv(procedure_rows(runs)), published)
-
-
-def test_the_variants_follow_from_the_runs(runs: list[Result]) -> None:
-    published = (RESULTS / "table1_variants.csv").read_text(encoding="utf-8")
-    assert same(variants_to_csv(variant_rows(runs)), published)
