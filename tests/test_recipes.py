@@ -47,7 +47,9 @@ def test_a_new_bound_is_a_file_in_the_folder_and_nothing_else(tmp_path: Path, mo
 
 PARITY = """
 import numpy as np
-from abnet.tables.columns.column import Chosen, Column, Encoded, kind, rule
+from abnet.tables.columns.column import Column, kind
+from abnet.tables.columns.encoded import Encoded
+from abnet.tables.columns.recognition import Chosen, rule
 
 @kind
 class Parity(Column, frozen=True, tag="parity"):
@@ -60,8 +62,10 @@ class Parity(Column, frozen=True, tag="parity"):
         return Encoded(len(odd), 1, lambda rows: odd[rows]), {}
 
 @rule(5)
-def parity(name, cells, rules):
-    return Chosen(Parity(name)) if all(text.startswith("#") for text in cells.sample()) else None
+def parity(name, cells, options):
+    if all(text.startswith("#") for text in cells.sample()):
+        return Chosen(Parity(name))
+    return None
 """
 
 

@@ -35,11 +35,10 @@ def labelled(path: Path, *, right: bool, missing: int = 0) -> Path:
 
 def test_alarm_is_an_exit_code_and_stays(run: Run, failure: Failure, model: Path, tmp_path: Path) -> None:
     good, bad = labelled(tmp_path / "good.csv", right=True, missing=4), labelled(tmp_path / "bad.csv", right=False)
-    state, picture = tmp_path / "state.json", tmp_path / "evidence.png"
-    first = run("monitor", model, good, "--state", state, "--error", "0.25", "--picture", picture)
+    state = tmp_path / "state.json"
+    first = run("monitor", model, good, "--state", state, "--error", "0.25")
     assert "No alarm" in first.stdout
     assert "4 rows without a label" in first.stdout
-    assert picture.read_bytes().startswith(b"\x89PNG")
     second = run("monitor", model, bad, "--state", state, "--json", code=3)
     record = json.loads(second.stdout)
     assert (record["alarm"], record["n"], record["unlabelled"], record["alpha"]) == (True, 116, 4, 0.01)
@@ -172,7 +171,7 @@ def test_only_the_rows_of_a_recall_or_precision_count(
     quantity: str, run: Run, failure: Failure, model: Path, new: Path, tmp_path: Path
 ) -> None:
     state, given = tmp_path / "s.json", [f"--{quantity}", "0.6", "--positive-class", "good"]
-    run("monitor", model, new, "--state", state, *given, "--picture", tmp_path / "e.svg")
+    run("monitor", model, new, "--state", state, *given)
     record = json.loads(run("monitor", model, new, "--state", state, "--allow-repeat", "--json").stdout)
     n, errors = counted(model, new, "good")[quantity]
     assert 0 < n < 60

@@ -73,8 +73,6 @@ def test_no_other_command_replaces_what_it_reads(
         for output in [source, *spellings(source, folder, monkeypatch)[1:3]]:
             assert "also an input" in failure("certify", copy, own, "--save", output, code=2)
             assert "also an input" in failure("monitor", copy, own, "--state", output, code=2)
-            picture = ["--state", tmp_path / "new.json", "--picture", output]
-            assert "also an input" in failure("monitor", copy, own, *picture, code=2)
     for answers in ([own, "--truth", "mood today", "--prediction", "sold"],):
         assert "also an input" in failure("certify", *answers, "--save", own, code=2)
     assert (copy.read_bytes(), own.read_text()) == (content, csv_text())

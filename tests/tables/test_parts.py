@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from abnet.tables.columns import Rules
+from abnet.tables.columns import ColumnOptions
 from abnet.tables.frames import as_table
 from abnet.tables.number_forms import PLAIN, NumberForm
 from abnet.tables.preparation import TablePreparation
@@ -71,10 +71,10 @@ def test_other_rows_have_no_say() -> None:
         for name, cell in (("x", "1e300"), ("zip", "01234"), ("colour", f"new {place}"), ("day", "3/4/2021")):
             spoiled[name][place] = cell
     found = [
-        choose_all(as_table(pl.DataFrame(columns)).shared().part(rows), Rules()) for columns in (clean, spoiled)
+        choose_all(as_table(pl.DataFrame(columns)).shared().part(rows), ColumnOptions()) for columns in (clean, spoiled)
     ]  # fmt: skip
     assert found[0] == found[1]
-    assert found[0] == choose_all(as_table(pl.DataFrame(clean)[rows]), Rules())
+    assert found[0] == choose_all(as_table(pl.DataFrame(clean)[rows]), ColumnOptions())
 
 
 def test_numbers_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:

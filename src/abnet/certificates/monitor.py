@@ -1,4 +1,7 @@
-"""`Monitor`: watch a deployed model for evidence that its error rate, recall or precision is not the promised one."""
+"""`Monitor`: watch a deployed model for evidence that its error rate, recall or precision is not the promised one.
+
+`abnet.certificates.monitor_text` puts its state into words.
+"""
 
 import json
 import math
@@ -11,31 +14,37 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abnet.bounds.anytime import anytime_upper_limit, log_evidence
+from abnet.certificates.monitor_text import describe_monitor
 from abnet.certificates.sentences import as_html
 from abnet.utils.atomic import atomic_path
-from abnet.utils.checks import count, level, list_of, nonnegative, text
+from abnet.utils.checks import count, level, list_of, text
 from abnet.utils.errors import Parameter, RepeatedRowsError
 from abnet.utils.parameters import check_choice
-from abnet.utils.text_layout import paragraphs
-from abnet.utils.wording import confidence, number_of, percent, percent_down, percent_up, stated
 
-__all__ = ["Monitor", "Quantity", "promise"]
+__all__ = ["Monitor", "Quantity"]
 
 Quantity = Literal["error", "recall", "precision"]
 """What a monitor watches."""
 
-_FORMAT = "abnet monitor, version 2"
+_FORMAT = "abnet monitor, version 3"
 _FIELDS = (
-    "format", "error", "alpha", "quantity", "label", "n", "errors", "unlabelled", "alarm_at", "watched", "batches",
-    "log_sums",
-)  # fmt: skip
+    "format",
+    "error",
+    "alpha",
+    "quantity",
+    "label",
+    "n",
+    "errors",
+    "unlabelled",
+    "alarm_at",
+    "watched",
+    "batches",
+)
 
 # More rows than anybody has: floats still count them exactly.
 _MOST_ROWS = 2**53
-# Number of error rates for the Shiryaev-Roberts statistic, and of rows processed at a time.
-_ALTERNATIVES = 20
-_BLOCK = 4096
-Array = NDArray[np.float64]
+# The exponential of a larger number is not a float.
+_LARGEST_LOG = 709.0
 
 
 class Monitor:
@@ -84,21 +93,31 @@ class Monitor:
     """
 
     def __init__(
-        self, error: float, alpha: float = 0.01, *, watched: str | None = None, quantity: Quantity = "error",
+        self,
+        error: float,
+        alpha: float = 0.01,
+        *,
+        watched: str | None = None,
+        quantity: Quantity = "error",
         label: str | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         check_choice("quantity", quantity, get_args(Quantity))
         if (label is None) != (quantity == "error"):
             raise ValueError("label must be the class that a recall or precision is about; an error rate has none.")
+        if label is not None:
+            label = text("label", label)
+        if watched is not None:
+            watched = text("watched", watched)
+        self._error = level("error", error)
+        self._alpha = level("alpha", alpha)
         self._quantity: Quantity = quantity
-        self._label = None if label is None else text("label", label)
-        self._watched = None if watched is None else text("watched", watched)
-        self._error, self._alpha = level("error", error), level("alpha", alpha)
-        self._n = self._errors = self._unlabelled = 0
+        self._label = label
+        self._watched = watched
+        self._n = 0
+        self._errors = 0
+        self._unlabelled = 0
         self._alarm_at: int | None = None
         self._batches: tuple[str, ...] = ()
-        # ln(1 + SR) for each alternative: 0 at the start, and finite.
-        self._log_sums: Array = np.zeros(_ALTERNATIVES)
 
     @property
     def error(self) -> float:
@@ -158,27 +177,9 @@ class Monitor:
     @property
     def evidence(self) -> float:
         """The current evidence ``E_t``, rounded down; infinite if it exceeds the largest float."""
-        return _exp(self.log_evidence)
-
-    @property
-    def log_shiryaev_roberts(self) -> float:
-        """Logarithm of `shiryaev_roberts`; minus infinity before the first row."""
-        if self._n == 0:
-            return -math.inf
-        # ln(e^u - 1), the inverse of u = ln(1 + SR).
-        logs = self._log_sums + np.log(-np.expm1(-np.maximum(self._log_sums, 1e-300)))
-        return float(np.logaddexp.reduce(logs) - math.log(_ALTERNATIVES))
-
-    @property
-    def shiryaev_roberts(self) -> float:
-        r"""Statistic for a change at an unknown time, :math:`SR_t = (SR_{t-1} + 1) L_t`, averaged over alternatives.
-
-        ``L_t`` is the likelihood ratio of row t between an error rate q and ε₀; q runs over twenty quantiles of
-        Beta(1, 5) truncated to [ε₀, 1]. After a long time without change it reacts to a change sooner than the
-        evidence. If ``SR >= A`` is used as an alarm, the mean time between false alarms is at least A rows. The
-        probability of a false alarm is not small: it tends to 1 over time.
-        """
-        return _exp(self.log_shiryaev_roberts)
+        if self.log_evidence >= _LARGEST_LOG:
+            return math.inf
+        return math.exp(self.log_evidence)
 
     def update(
         self, wrong: ArrayLike, *, unlabelled: int = 0, digest: str | None = None, allow_repeat: bool = False
@@ -202,34 +203,34 @@ class Monitor:
         bool
             `alarm`.
         """
-        missing = count("unlabelled", unlabelled, least=0)
-        rows = np.atleast_1d(np.asarray(wrong))
-        if rows.ndim != 1 or (rows.size and rows.dtype != np.bool_):
+        n_unlabelled = count("unlabelled", unlabelled, least=0)
+        errors = np.atleast_1d(np.asarray(wrong))
+        if errors.ndim != 1 or (errors.size and errors.dtype != np.bool_):
             raise ValueError("wrong must be a bool or a vector of bools, True where the model erred")
-        rows = rows.astype(np.bool_)
         if digest is not None and text("digest", digest) in self._batches and not allow_repeat:
             raise RepeatedRowsError(
                 "these rows were given before, and counting rows twice causes false alarms: give each row once, or add "
                 "{} if they are different rows that happen to be equal.",
                 Parameter("allow_repeat", True),
             )
-        self._raise_alarm(rows)
-        for start in range(0, len(rows), _BLOCK):
-            self._log_sums = _advance(self._log_sums, rows[start : start + _BLOCK], self._error)
-        self._n, self._errors = self._n + len(rows), self._errors + int(rows.sum())
-        self._unlabelled += missing
-        self._batches += () if digest is None or digest in self._batches else (digest,)
+        if self._alarm_at is None:
+            self._alarm_at = self._first_alarm(np.flatnonzero(errors))
+        self._n += len(errors)
+        self._errors += int(np.count_nonzero(errors))
+        self._unlabelled += n_unlabelled
+        if digest is not None and digest not in self._batches:
+            self._batches = (*self._batches, digest)
         return self.alarm
 
-    def _raise_alarm(self, rows: NDArray[np.bool_]) -> None:
-        # A correct row lowers the evidence, so it suffices to test for an alarm after each error.
-        at = np.flatnonzero(rows)
-        if self.alarm or not len(at):
-            return
-        n = self._n + at + 1
-        logs = log_evidence(self._errors + np.arange(1, len(at) + 1), n, self._error)
-        reached = np.flatnonzero(logs >= -math.log(self._alpha))
-        self._alarm_at = int(n[reached[0]]) if len(reached) else None
+    def _first_alarm(self, places: NDArray[np.intp]) -> int | None:
+        """The row at which the evidence reaches 1/α, given the places of the errors among the new rows."""
+        # A correct row lowers the evidence, so it suffices to look after each error.
+        n = self._n + places + 1
+        errors = self._errors + np.arange(1, len(places) + 1)
+        reached = np.flatnonzero(log_evidence(errors, n, self._error) >= -math.log(self._alpha))
+        if not len(reached):
+            return None
+        return int(n[reached[0]])
 
     def upper_limit(self, alpha: float | None = None) -> float:
         """Anytime-valid upper limit of a constant error rate; see `abnet.bounds.anytime`.
@@ -246,11 +247,13 @@ class Monitor:
         >>> round(monitor.upper_limit(0.05), 4)
         0.0754
         """
-        return anytime_upper_limit(self._errors, self._n, self._alpha if alpha is None else alpha)
+        if alpha is None:
+            alpha = self._alpha
+        return anytime_upper_limit(self._errors, self._n, alpha)
 
     def describe(self) -> str:
         """Describe in plain English the errors so far and what they show."""
-        return paragraphs(_seen(self), _verdict(self))
+        return describe_monitor(self)
 
     def __str__(self) -> str:
         return self.describe()
@@ -263,32 +266,52 @@ class Monitor:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the state as a dictionary of plain numbers, strings and lists, fit for JSON."""
-        values = (
-            self._error, self._alpha, self._quantity, self._label, self._n, self._errors, self._unlabelled,
-            self._alarm_at, self._watched,
-        )  # fmt: skip
-        return dict(zip(_FIELDS, (_FORMAT, *values, list(self._batches), self._log_sums.tolist()), strict=True))
+        return {
+            "format": _FORMAT,
+            "error": self._error,
+            "alpha": self._alpha,
+            "quantity": self._quantity,
+            "label": self._label,
+            "n": self._n,
+            "errors": self._errors,
+            "unlabelled": self._unlabelled,
+            "alarm_at": self._alarm_at,
+            "watched": self._watched,
+            "batches": list(self._batches),
+        }
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
         """Read the result of `to_dict`; raises a ValueError for missing, unknown, invalid or contradictory fields."""
         if not isinstance(record, Mapping) or set(record) != set(_FIELDS) or record["format"] != _FORMAT:
-            raise ValueError(f"not the state of a monitor: it must have the fields {', '.join(_FIELDS)}")
+            raise ValueError(f"not the state of a monitor ({_FORMAT}): it must have the fields {', '.join(_FIELDS)}")
         monitor = cls(
-            record["error"], record["alpha"], watched=record["watched"], quantity=record["quantity"],
+            record["error"],
+            record["alpha"],
+            watched=record["watched"],
+            quantity=record["quantity"],
             label=record["label"],
-        )  # fmt: skip
-        monitor._n, monitor._errors = count("n", record["n"], least=0), count("errors", record["errors"], least=0)
-        if monitor._n > _MOST_ROWS:
-            raise ValueError(f"not the state of a monitor: n = {monitor._n} is more than can be counted")
+        )
+        monitor._n = count("n", record["n"], least=0)
+        monitor._errors = count("errors", record["errors"], least=0)
         monitor._unlabelled = count("unlabelled", record["unlabelled"], least=0)
-        monitor._alarm_at = None if record["alarm_at"] is None else count("alarm_at", record["alarm_at"])
         monitor._batches = list_of(text)("batches", record["batches"])
-        monitor._log_sums = _checked_sums(record["log_sums"])
-        for ok, complaint in _contradictions(monitor):
-            if not ok:
-                raise ValueError(f"not the state of a monitor: {complaint}")
+        if record["alarm_at"] is not None:
+            monitor._alarm_at = count("alarm_at", record["alarm_at"])
+        monitor._check_state()
         return monitor
+
+    def _check_state(self) -> None:
+        """Raise a ValueError if the counts of a state contradict each other."""
+        refused = "not the state of a monitor: "
+        if self.n > _MOST_ROWS:
+            raise ValueError(f"{refused}n = {self.n} is more than can be counted")
+        if self.errors > self.n:
+            raise ValueError(f"{refused}errors exceeds n")
+        if self._alarm_at is not None and self._alarm_at > self.n:
+            raise ValueError(f"{refused}alarm_at exceeds n")
+        if not self.alarm and self.log_evidence >= -math.log(self.alpha):
+            raise ValueError(f"{refused}the evidence calls for an alarm")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to a JSON file atomically: a killed job leaves either the old state or the new one."""
@@ -313,98 +336,3 @@ class Monitor:
             return cls.from_dict(json.loads(Path(path).read_text(encoding="utf-8")))
         except (ValueError, RecursionError) as error:
             raise ValueError(f"{path}: {error}") from error
-
-
-def _advance(log_sums: Array, rows: NDArray[np.bool_], error: float) -> Array:
-    """Update ``ln(1 + SR)`` of each alternative for a block of rows.
-
-    With ``S_t`` the sums of ``ln L``, ``SR_t = e^{S_t} (e^{u_0} + Σ_{0<s<t} e^{-S_s})``.
-    """
-    quantiles = (np.arange(_ALTERNATIVES) + 0.5) / _ALTERNATIVES
-    right = (1.0 - quantiles) ** 0.2  # (1-q)/(1-ε₀) at the quantiles of Beta(1, 5) cut to [ε₀, 1]
-    q = 1.0 - (1.0 - error) * right
-    steps = np.where(rows, np.log(q / error)[:, None], np.log(right)[:, None])
-    sums = np.cumsum(steps, axis=1)
-    before = np.concatenate([log_sums[:, None], -sums[:, :-1]], axis=1)
-    peaks = before.max(axis=1)  # a sum of exponentials by hand: NumPy's logaddexp.reduce takes ten times as long
-    totals = peaks + np.log(np.exp(before - peaks[:, None]).sum(axis=1))
-    return np.asarray(np.logaddexp(0.0, sums[:, -1] + totals))
-
-
-def _exp(logarithm: float) -> float:
-    return math.exp(logarithm) if logarithm < 709.0 else math.inf
-
-
-def _checked_sums(values: Any) -> Array:
-    if not isinstance(values, list) or len(values) != _ALTERNATIVES:
-        raise ValueError(f"log_sums must be a list of {_ALTERNATIVES} numbers")
-    sums = np.array([nonnegative("log_sums", value) for value in values])
-    if not np.all(np.isfinite(sums)):
-        raise ValueError("log_sums must be finite")
-    return sums
-
-
-def _contradictions(m: Monitor) -> list[tuple[bool, str]]:
-    return [
-        (m.errors <= m.n, "errors exceeds n"),
-        (m.alarm_at is None or m.alarm_at <= m.n, "alarm_at exceeds n"),
-        (m.alarm or m.errors > m.n or m.log_evidence < -math.log(m.alpha), "the evidence calls for an alarm"),
-        (bool(np.all(m._log_sums == 0.0)) == (m.n == 0), "log_sums does not go with n"),
-    ]
-
-
-def promise(error: float, quantity: Quantity = "error") -> str:
-    """The promised rate as text: as the user gave it, or, if it has many digits, rounded as in certificates.
-
-    Examples
-    --------
-    >>> promise(0.05), promise(0.0661234567), promise(1 - 0.9, "recall"), promise(0.0661234567, "precision")
-    ('5%', '6.7%', '90%', '93.3%')
-    """
-    rate = error if quantity == "error" else 1.0 - error
-    asked = stated(rate)
-    if len(asked) <= 8:
-        return asked
-    return percent_up(rate) if quantity == "error" else percent_down(rate)
-
-
-def _seen(m: Monitor) -> str:
-    unlabelled = f"; not counted: {number_of(m.unlabelled, 'row')} without a label" if m.unlabelled else ""
-    return (
-        f"{_counted(m)} was promised{unlabelled}. If the {_RATES[m.quantity]} has not changed, it is {_limit(m)}, with "
-        f"{confidence(m.alpha)} confidence, however often you look."
-    )
-
-
-_RATES = {"error": "error rate", "recall": "recall", "precision": "precision"}
-
-
-def _counted(m: Monitor) -> str:
-    """What was counted, and the promised rate."""
-    right = m.n - m.errors
-    promised = promise(m.error, m.quantity)
-    if m.quantity == "error":
-        rate = f" ({percent(m.errors / m.n)})" if m.n else ""
-        return f"{number_of(m.errors, 'error')} in {number_of(m.n, 'labelled row')}{rate}, where at most {promised}"
-    rate = f" ({percent(right / m.n)})" if m.n else ""
-    if m.quantity == "recall":
-        return f"{right:,} of {number_of(m.n, 'row')} of class {m.label} found{rate}, where at least {promised}"
-    return f"{right:,} of {number_of(m.n, 'row')} predicted as {m.label} correct{rate}, where at least {promised}"
-
-
-def _limit(m: Monitor) -> str:
-    """The limit of a constant rate."""
-    limit = m.upper_limit()
-    return f"at most {percent_up(limit)}" if m.quantity == "error" else f"at least {percent_down(1.0 - limit)}"
-
-
-def _verdict(m: Monitor) -> str:
-    if m.alarm:
-        return (
-            f"ALARM, raised at row {m.alarm_at:,}: these rows contradict the promise. If the promise held, the "
-            f"probability of ever raising an alarm would be at most {stated(m.alpha)}, however often you look."
-        )
-    return (
-        f"No alarm: the evidence is {m.evidence:.3g}, and an alarm needs {1.0 / m.alpha:.4g}. This is no proof that "
-        f"the promise holds; if it does, the probability of ever raising an alarm is at most {stated(m.alpha)}."
-    )

@@ -53,9 +53,6 @@ def monitor(
     truth: options.Truth = None,
     allow_repeat: Annotated[bool, options.flag("--allow-repeat", "Count a table that was given before.")] = False,
     allow_shift: options.AllowShift = False,
-    picture: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw the evidence over the rows of this table (PNG or SVG).")
-    ] = None,
     json: options.AsJSON = False,
 ) -> None:
     """Watch a deployed model: do labelled rows contradict the promised error rate, recall or precision?
@@ -68,7 +65,7 @@ def monitor(
     labels are needed.
 
     abnet monitor model.abnet monday.csv --state watch.json
-    abnet monitor model.abnet tuesday.csv --state watch.json --picture e.png
+    abnet monitor model.abnet tuesday.csv --state watch.json
     abnet monitor model.abnet monday.csv --state found.json --recall certified
     abnet monitor model.abnet monday.csv --state found.json --recall 0.9 \\
         --positive-class ill
@@ -82,8 +79,6 @@ def monitor(
     if state is None:
         raise UsageError("name a file for the state with --state FILE, or compare only the columns with --inputs.")
     check_output(state, "JSON", inputs=(model, table), option="--state")
-    if picture is not None:
-        check_output(picture, "picture", inputs=(model, table, state), option="--picture")
     with stage_bars("Starting", hidden=json):
         from abnet.model.monitor_table import monitor as watch
 
@@ -97,7 +92,6 @@ def monitor(
             positive_class=positive_class,
             alpha=alpha,
             truth=truth,
-            picture=picture,
             allow_repeat=allow_repeat,
             allow_shift=allow_shift,
         )

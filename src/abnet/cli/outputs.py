@@ -33,7 +33,7 @@ def check_output(
     Parameters
     ----------
     output : path
-    kind : {"model", "CSV", "JSON", "picture", "HTML", "exported C", "exported ONNX"}
+    kind : {"model", "CSV", "JSON", "HTML", "exported C", "exported ONNX"}
         What will be written.
     inputs : iterable of path or None
         What the command reads; ``-`` is standard input.

@@ -89,7 +89,7 @@ def for_tables(estimator: CertificateMixin | None) -> CertificateMixin:
     if made.preprocessor is None or isinstance(made.preprocessor, str):
         made.set_params(preprocessor=TablePreparation())
     if isinstance(made.preprocessor, TablePreparation):
-        made.preprocessor.rules()
+        made.preprocessor.column_options()
     return made
 
 

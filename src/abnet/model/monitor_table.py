@@ -94,7 +94,6 @@ def monitor(
     positive_class: str | None = None,
     alpha: float | None = None,
     truth: str | None = None,
-    picture: str | os.PathLike[str] | None = None,
     allow_repeat: bool = False,
     allow_shift: bool = True,
 ) -> MonitoredTable:
@@ -124,8 +123,6 @@ def monitor(
         Probability of ever raising a false alarm; 0.01 by default.
     truth : str, optional
         Column with the labels; by default the one that the model predicts.
-    picture : path, optional
-        File for a figure of the evidence over these rows.
     allow_repeat : bool
         Count a table that was given before.
     allow_shift : bool
@@ -141,19 +138,13 @@ def monitor(
     asked = _asked({"error": error, "recall": recall, "precision": precision})
     if alpha is not None:
         check_fraction("alpha", alpha)
-    for path in (state, *([picture] if picture else [])):
-        check_writable(path)
+    check_writable(state)
     watched, loaded = hashlib.sha256(Path(model).read_bytes()).hexdigest(), load(model)
     rows = judge_model_rows(loaded, table, truth=truth, allow_shift=allow_shift)
     watch = _opened(Path(state), loaded, watched, asked, positive_class, alpha)
     refuse_fitted(rows.seen, instead="A monitor counts rows that are new to the model.")
     wrong = errors_that_count(rows, watch.quantity, watch.label)
-    before = {"n": watch.n, "errors": watch.errors}
     watch.update(wrong, unlabelled=rows.unlabelled, digest=rows.digest, allow_repeat=allow_repeat)
-    if picture is not None:
-        from abnet.certificates.pictures import evidence_figure, save_picture
-
-        save_picture(evidence_figure(wrong, watch.error, watch.alpha, **before, quantity=watch.quantity), Path(picture))
     watch.save(state)
     inputs = CheckedInputs(len(rows.truth) + rows.unlabelled, tuple(rows.inputs), watch.alpha)
     return MonitoredTable(watch, len(wrong), int(wrong.sum()), rows.unlabelled, rows.doubts, inputs)

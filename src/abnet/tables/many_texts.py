@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.tables.columns.column import Chosen, Column, Features, Open
-from abnet.tables.columns.words import BUCKETS, HashedColumn, WordsColumn, common_words
+from abnet.tables.columns.column import Column
+from abnet.tables.columns.encoded import Features
+from abnet.tables.columns.hashed import BUCKETS, HashedColumn
+from abnet.tables.columns.recognition import Chosen, Open
+from abnet.tables.columns.words import WordsColumn, common_words
 from abnet.tables.frames import Table
 from abnet.tables.notes import Note
 

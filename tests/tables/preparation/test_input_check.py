@@ -12,7 +12,7 @@ from scipy.stats import hypergeom
 from abnet.model.card import Card
 from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
-from abnet.tables.columns.column import Encoded
+from abnet.tables.columns.encoded import Encoded
 from abnet.tables.preparation import TablePreparation
 from abnet.tables.preparation.exchangeable import absent_p, at_least, beyond_p, new_value_p, scarce_p
 from abnet.tables.preparation.input_check import (

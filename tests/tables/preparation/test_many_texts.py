@@ -11,7 +11,7 @@ from sklearn.linear_model import Ridge
 
 from abnet import ABNetClassifier
 from abnet.tables.columns import HashedColumn
-from abnet.tables.columns.words import tokens_of
+from abnet.tables.columns.hashed import tokens_of
 from abnet.tables.frames import as_table
 from abnet.tables.many_texts import gains, unexplained
 from abnet.tables.preparation import TablePreparation, preparation_from_dict, preparation_to_dict

@@ -3,54 +3,78 @@
 import numpy as np
 
 from abnet.tables.cells import MISSING, TRUTH, is_missing, to_text
-from abnet.tables.columns.column import Chosen, Column, Encoded, Rules, UnseenRows, counted, kind, rule
+from abnet.tables.columns.column import Column, UnseenRows, kind, missing_feature, unseen_rows
+from abnet.tables.columns.encoded import Encoded
+from abnet.tables.columns.options import ColumnOptions
+from abnet.tables.columns.recognition import Chosen, constant, rule
 from abnet.tables.frames import Table
-from abnet.tables.notes import Note
 from abnet.tables.series import Cells, DateCells
 
 __all__ = ["BooleanColumn"]
 
+_TRUTH_WORDS = set(TRUTH) - {"0", "1"}
+"""Text that is true or false; 0 and 1 beside words are categories."""
+
 
 @kind
 class BooleanColumn(Column, frozen=True, tag="boolean"):
-    """+1 for true or yes, -1 for false or no, 0 for missing; and a 0-1 feature for missing if fitting met any."""
+    """+1 for true or yes, -1 for false or no, 0 for missing.
+
+    Attributes
+    ----------
+    indicator : bool
+        Whether a 0-1 feature marks missing cells: if cells were missing in fitting.
+    """
 
     takes = "truth"
-    odd = "odd truth"
+    unseen_code = "odd truth"
     indicator: bool
 
     @property
     def features(self) -> tuple[str, ...]:
         """Names of the features."""
-        return (self.name,) + (f"{self.name} (missing)",) * self.indicator
+        if self.indicator:
+            return self.name, missing_feature(self.name)
+        return (self.name,)
 
     @property
     def read_as(self) -> str:
-        """How cells have to be written."""
+        """How cells must be written."""
         return "true or false"
 
     def encoded(self, table: Table) -> tuple[Encoded, UnseenRows]:
-        """Anything but a boolean or a missing value is reported, and counts as missing."""
+        """Features; cells that are neither true, false nor missing are reported, and count as missing."""
         distinct = table.cells(self.name).distinct()
-        found = [TRUTH.get(to_text(value).lower()) for value in distinct.values]
-        signs = np.array([0 if truth is None else 2 * truth - 1 for truth in found], np.float32)
-        lookup = np.column_stack([signs] + [signs == 0] * self.indicator).astype(np.float32)
-        strange = [truth is None and not is_missing(value) for truth, value in zip(found, distinct.values, strict=True)]
-        return Encoded.looked_up(lookup, distinct, (signs == 0).tolist()), counted(distinct, strange)
+        signs = np.array([_sign(value) for value in distinct.values], np.float32)
+        missing = signs == 0
+        lookup = signs[:, None]
+        if self.indicator:
+            lookup = np.column_stack([signs, missing]).astype(np.float32)
+        unseen = [sign == 0 and not is_missing(value) for sign, value in zip(signs, distinct.values, strict=True)]
+        return Encoded.looked_up(lookup, distinct, missing.tolist()), unseen_rows(distinct, unseen)
 
 
-_TRUTHS = set(TRUTH) - {"0", "1"}  # these beside words are categories
+def _sign(value: object) -> int:
+    """+1 for true, -1 for false, 0 for anything else."""
+    truth = TRUTH.get(to_text(value).lower())
+    if truth is None:
+        return 0
+    return 2 * truth - 1
 
 
 @rule(20)
-def _booleans(name: str, cells: Cells, rules: Rules) -> Chosen | None:
+def _booleans(name: str, cells: Cells, options: ColumnOptions) -> Chosen | None:
     """Only true and false, or yes and no."""
-    if isinstance(cells, DateCells) or not all(text.lower() in _TRUTHS for text in cells.sample()):
+    if isinstance(cells, DateCells):
+        return None
+    if not all(text.lower() in _TRUTH_WORDS for text in cells.sample()):
         return None
     texts = {text.lower() for text in cells.counts()}
     present = texts - MISSING
-    if not present or not present <= _TRUTHS:
+    if not present or not present <= _TRUTH_WORDS:
         return None
-    if len({TRUTH[text] for text in present}) == 1 and present == texts:
-        return Chosen(None, (Note("constant", (name,), facts={"value": next(iter(cells.counts()))}),))
-    return Chosen(BooleanColumn(name, present != texts))
+    some_missing = present != texts
+    truths = {TRUTH[text] for text in present}
+    if len(truths) == 1 and not some_missing:
+        return constant(name, next(iter(cells.counts())))
+    return Chosen(BooleanColumn(name, some_missing))

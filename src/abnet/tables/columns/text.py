@@ -1,12 +1,15 @@
-"""Columns of text: categories, or what helps to tell the labels where there are many different values."""
+"""Columns of text: as categories, or in another form if there are many different values."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from abnet.tables.cells import BLANK, is_blank, to_text
-from abnet.tables.columns.column import Chosen, Column, Encoded, Rules, UnseenRows, counted, kind, rule
+from abnet.tables.columns.column import Column, UnseenRows, kind, missing_feature, unseen_rows
+from abnet.tables.columns.encoded import Encoded
+from abnet.tables.columns.options import ColumnOptions
+from abnet.tables.columns.recognition import Chosen, constant, rule
 from abnet.tables.columns.words import common_words
 from abnet.tables.doubts import perhaps_no_text
 from abnet.tables.frames import Table
@@ -18,17 +21,32 @@ from abnet.tables.table_errors import quoted
 
 __all__ = ["TextColumn"]
 
+_MOST_LISTED = 1000
+"""Up to this many rare categories are listed; with more, a model file would hold a column of names or addresses."""
+
+_ALWAYS = 20
+"""Up to this many categories have a feature of their own, however rare they are."""
+
+_LEAST_ROWS = 3
+"""Further categories have a feature of their own if they have this many rows."""
+
 
 @kind
 class TextColumn(Column, frozen=True, tag="text"):
     """One 0-1 feature per category, one for all rare categories together, one for missing.
 
-    `rare` lists the categories that share a feature: empty where every category has its own, None where they are too
-    many to list. `missing` is True if fitting met missing cells. What fitting never met has the value 0 in every
-    feature, or that of the rare ones where there is such a feature.
+    Attributes
+    ----------
+    categories : tuple of str
+        Those with a feature of their own.
+    rare : tuple of str or None
+        Those that share a feature; None if they are too many to list. A category that did not occur in fitting counts
+        as a rare one; without rare categories, all its features are 0.
+    missing : bool
+        Whether a feature marks missing cells: if cells were missing in fitting.
     """
 
-    odd = "unseen category"
+    unseen_code = "unseen category"
     categories: tuple[str, ...]
     rare: tuple[str, ...] | None
     missing: bool
@@ -41,79 +59,133 @@ class TextColumn(Column, frozen=True, tag="text"):
             raise ValueError("a column of text makes no feature (no category)")
 
     @property
+    def _has_rare(self) -> bool:
+        return self.rare != ()
+
+    @property
     def features(self) -> tuple[str, ...]:
         """Names of the features."""
-        own = tuple(f"{self.name}={category}" for category in self.categories)
-        return own + (f"{self.name} (other)",) * (self.rare != ()) + (f"{self.name} (missing)",) * self.missing
+        names = [f"{self.name}={category}" for category in self.categories]
+        if self._has_rare:
+            names.append(f"{self.name} (other)")
+        if self.missing:
+            names.append(missing_feature(self.name))
+        return tuple(names)
 
     def encoded(self, table: Table) -> tuple[Encoded, UnseenRows]:
-        """Features of every row, and the categories that fitting never met."""
+        """Features, and the categories that did not occur in fitting."""
         distinct = table.cells(self.name).distinct()
-        other = len(self.categories) if self.rare != () else None
-        places = {category: place for place, category in enumerate(self.categories)}
-        known = set(self.categories).union(self.rare or ())
-        lookup = np.zeros((len(distinct.values), len(self.features)), np.float32)
-        for row, value in zip(lookup, distinct.values, strict=True):
-            place = (len(row) - 1 if self.missing else other) if is_blank(value) else places.get(to_text(value), other)
-            if place is not None:
-                row[place] = 1
-        strange = [
-            self.rare is not None and not is_blank(value) and to_text(value) not in known for value in distinct.values
-        ]
-        blank = list(map(is_blank, distinct.values))
-        return Encoded.looked_up(lookup, distinct, blank), counted(distinct, strange)
+        texts = [to_text(value) for value in distinct.values]
+        blank = [is_blank(value) for value in distinct.values]
+        place_of = {category: place for place, category in enumerate(self.categories)}
+        lookup = np.zeros((len(texts), len(self.features)), np.float32)
+        for row, text in enumerate(texts):
+            if blank[row] and self.missing:
+                lookup[row, -1] = 1
+            elif text in place_of and not blank[row]:
+                lookup[row, place_of[text]] = 1
+            elif self._has_rare:
+                lookup[row, len(self.categories)] = 1
+        return Encoded.looked_up(lookup, distinct, blank), unseen_rows(distinct, self._unseen(texts, blank))
 
-
-_RARE_LISTED = 1000  # beyond, a model file would carry a whole column of names or addresses
-
-
-_ALWAYS = 20
-"""Categories that have a feature of their own however rare they are: so few are cheap."""
-_ROWS = 3
-"""Rows of a category that has a feature of its own beyond the first."""
-
-
-def _with_features(ordered: list[str], counts: Mapping[str, int], most: int) -> list[str]:
-    """The categories, given by falling numbers of rows, that have a feature of their own.
-
-    The feature for the rare ones counts as a category, so that `most` limits the width.
-    """
-    common = sum(counts[category] >= _ROWS for category in ordered)
-    alone = len(ordered) - common < 2  # a single rare category has none to share with
-    if len(ordered) <= most and (alone or len(ordered) <= _ALWAYS):
-        return ordered
-    return ordered[: min(max(common, _ALWAYS - 1), most - 1)]
+    def _unseen(self, texts: Sequence[str], blank: Sequence[bool]) -> list[bool]:
+        """Which texts did not occur in fitting, as far as that is known."""
+        if self.rare is None:
+            return [False] * len(texts)
+        known = {*self.categories, *self.rare}
+        return [not is_missing and text not in known for text, is_missing in zip(texts, blank, strict=True)]
 
 
 @rule(90, "categorical")
-def _texts(name: str, cells: Cells, rules: Rules) -> Chosen | ManyTexts:
-    """A column of text, fitted, or what it may become if its values are many.
+def _texts(name: str, cells: Cells, options: ColumnOptions) -> Chosen | ManyTexts:
+    """A column of categories, or what text with many values may become.
 
-    A text that differs in every row and has no words that come again is an identifier: its characters might count the
-    rows as a number does.
+    A text that differs in every row and has no recurring words is an identifier: its characters might count the rows as
+    a number does.
     """
     counts = {text: count for text, count in cells.counts().items() if text.lower() not in BLANK}
-    total, wanted, asked = sum(counts.values()), rules.wanted(name), rules.asked(name) == "categorical"
-    blanks = len(cells) > total
-    if len(counts) == 1 and not blanks:
-        text = next(iter(counts))
-        value = text if len(text) < len(quoted(text)) else quoted(text)
-        return Chosen(None, (Note("constant", (name,), facts={"value": value}),))
-    ordered = sorted(counts, key=lambda category: (-counts[category], category))
-    kept = _with_features(ordered, counts, rules.max_categories)
-    rare = ordered[len(kept) :]
-    shared = tuple(sorted(rare)) if len(rare) <= _RARE_LISTED else None
-    categories = TextColumn(name, tuple(sorted(kept)), shared, blanks)
-    digits = not asked and any(re.search("[0-9]", text) for text in counts)
-    perhaps = perhaps_no_text(name, counts) if digits else None
-    notes = () if perhaps is None else (perhaps,)
-    few = min(_ALWAYS, rules.max_categories)
-    commonest = ordered if len(ordered) <= few else ordered[: few - 1]
-    many = 2 * sum(counts[category] for category in commonest) < total
-    naming = len(counts) == total or (is_identifier_name(name) and len(counts) >= NEARLY_ALL * total)
-    if rare and naming and not wanted and not (many and common_words(counts)):
-        differ = f"all {total} values" if len(counts) == total else f"{len(counts)} of {total} values"
-        return Chosen(None, (Note("identifier", (name,), facts={"why": f"{differ} differ"}), *notes))
-    if asked or not many:
-        return Chosen(categories, (*notes, *merged_notes(categories, counts)))
-    return many_texts(name, counts, categories, wanted=wanted, notes=notes)
+    total = sum(counts.values())
+    some_missing = len(cells) > total
+    if len(counts) == 1 and not some_missing:
+        return _constant_text(name, next(iter(counts)))
+    by_frequency = sorted(counts, key=lambda category: (-counts[category], category))
+    column = _fitted(name, by_frequency, counts, options.max_categories, some_missing=some_missing)
+    has_many_values = _has_many_values(by_frequency, counts, options.max_categories)
+    requested = options.requested_kind(name) == "categorical"
+    wanted = options.is_named(name)
+    notes: tuple[Note, ...] = ()
+    if not requested:
+        notes = _misreading_notes(name, counts)
+
+    why = _why_identifier(name, counts)
+    if why and column.rare != () and not wanted:
+        is_prose = has_many_values and bool(common_words(counts))
+        if not is_prose:
+            return Chosen(None, (Note("identifier", (name,), facts={"why": why}), *notes))
+    if has_many_values and not requested:
+        return many_texts(name, counts, column, wanted=wanted, notes=notes)
+    return Chosen(column, (*notes, *merged_notes(column, counts)))
+
+
+def _constant_text(name: str, text: str) -> Chosen:
+    """A column with the same text in all rows; a long text is shortened in the note."""
+    in_quotes = quoted(text)
+    if len(in_quotes) <= len(text):
+        return constant(name, in_quotes)
+    return constant(name, text)
+
+
+def _fitted(
+    name: str, by_frequency: list[str], counts: Mapping[str, int], max_categories: int, *, some_missing: bool
+) -> TextColumn:
+    """Categories, the most frequent first, as a column."""
+    n_own = _number_with_own_feature(by_frequency, counts, max_categories)
+    own = by_frequency[:n_own]
+    rare = by_frequency[n_own:]
+    listed = None
+    if len(rare) <= _MOST_LISTED:
+        listed = tuple(sorted(rare))
+    return TextColumn(name, tuple(sorted(own)), listed, some_missing)
+
+
+def _number_with_own_feature(by_frequency: list[str], counts: Mapping[str, int], max_categories: int) -> int:
+    """How many of the categories, the most frequent first, have a feature of their own.
+
+    The feature for the rare ones counts as a category, so that `max_categories` limits the width.
+    """
+    n_categories = len(by_frequency)
+    n_frequent = sum(counts[category] >= _LEAST_ROWS for category in by_frequency)
+    n_rare = n_categories - n_frequent
+    # A single rare category has none to share a feature with.
+    if n_categories <= max_categories and (n_rare < 2 or n_categories <= _ALWAYS):
+        return n_categories
+    return min(max(n_frequent, _ALWAYS - 1), max_categories - 1)
+
+
+def _has_many_values(by_frequency: list[str], counts: Mapping[str, int], max_categories: int) -> bool:
+    """Whether the categories that always have a feature of their own make up less than half of the rows."""
+    most = min(_ALWAYS, max_categories)
+    if len(by_frequency) > most:
+        by_frequency = by_frequency[: most - 1]
+    n_covered = sum(counts[category] for category in by_frequency)
+    return 2 * n_covered < sum(counts.values())
+
+
+def _misreading_notes(name: str, counts: Mapping[str, int]) -> tuple[Note, ...]:
+    """A note if the text may be meant as numbers or dates."""
+    if not any(re.search("[0-9]", text) for text in counts):
+        return ()
+    note = perhaps_no_text(name, counts)
+    if note is None:
+        return ()
+    return (note,)
+
+
+def _why_identifier(name: str, counts: Mapping[str, int]) -> str:
+    """Why a text may name the rows; empty if it repeats too often."""
+    total = sum(counts.values())
+    if len(counts) == total:
+        return f"all {total} values differ"
+    if is_identifier_name(name) and len(counts) >= NEARLY_ALL * total:
+        return f"{len(counts)} of {total} values differ"
+    return ""

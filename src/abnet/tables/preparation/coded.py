@@ -17,7 +17,8 @@ from abnet.utils.coded_rows import CodedRows, dense
 from abnet.utils.threads import parallel_map, threads_for
 
 if TYPE_CHECKING:
-    from abnet.tables.columns.column import Column, Encoded
+    from abnet.tables.columns.column import Column
+    from abnet.tables.columns.encoded import Encoded
     from abnet.tables.frames import Table
     from abnet.tables.notes import Note
 

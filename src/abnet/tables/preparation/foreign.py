@@ -7,7 +7,7 @@ from abnet.tables.preparation.preparation import Preparation, Read
 from abnet.utils.coded_rows import Inputs
 
 if TYPE_CHECKING:
-    from abnet.tables.columns.column import Encoded
+    from abnet.tables.columns.encoded import Encoded
     from abnet.tables.frames import Table
 
 __all__ = ["Foreign"]

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.tables.columns.column import Column, Encoded
+from abnet.tables.columns.column import Column
+from abnet.tables.columns.encoded import Encoded
 from abnet.tables.notes import Note, NoteWarning
 from abnet.tables.preparation.exchangeable import absent_p, beyond_p, new_value_p, scarce_p
 from abnet.tables.preparation.training_inputs import NumberRange, TrainingColumn, TrainingInputs, rank_of

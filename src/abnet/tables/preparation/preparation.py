@@ -10,7 +10,8 @@ import numpy as np
 from abnet.utils.coded_rows import Inputs
 
 if TYPE_CHECKING:
-    from abnet.tables.columns.column import Column, Encoded
+    from abnet.tables.columns.column import Column
+    from abnet.tables.columns.encoded import Encoded
     from abnet.tables.frames import Table
     from abnet.tables.notes import Note
     from abnet.tables.unseen import Unseen
@@ -162,7 +163,7 @@ MOST_OBSERVED = 2_000
 
 
 def _number_columns(X: Any) -> "tuple[Encoded, ...]":
-    from abnet.tables.columns.column import Encoded
+    from abnet.tables.columns.encoded import Encoded
 
     return tuple(map(Encoded.of_numbers, np.asarray(X, np.float64).T))
 

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.tables.cells import is_blank
-from abnet.tables.columns.column import BLOCK, Column, Encoded
+from abnet.tables.columns.column import Column
+from abnet.tables.columns.encoded import BLOCK, Encoded
 from abnet.tables.frames import Table, as_table
 from abnet.tables.note_sentences import named_option, sentence
 from abnet.tables.notes import Note
@@ -108,7 +109,7 @@ class TableMap(Preparation, frozen=True, tag="table"):
         threads = threads_for(table.n_rows)
         encoded = parallel_map(lambda column: column.encoded(table), self.columns, threads)
         reports = [
-            Unseen(column.name, unseen, column.read_as, code=column.odd)
+            Unseen(column.name, unseen, column.read_as, code=column.unseen_code)
             for column, (_, unseen) in zip(self.columns, encoded, strict=True)
             if unseen
         ]

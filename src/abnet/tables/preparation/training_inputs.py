@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from abnet.tables.columns.column import Encoded
+    from abnet.tables.columns.encoded import Encoded
 
 __all__ = ["NumberRange", "TrainingColumn", "TrainingInputs"]
 
@@ -123,7 +123,7 @@ class TrainingInputs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         >>> TrainingInputs.of_array(["a"], np.array([[3.0], [np.nan], [5.0]])).columns[0].n_missing
         1
         """
-        from abnet.tables.columns.column import Encoded
+        from abnet.tables.columns.encoded import Encoded
 
         columns = map(Encoded.of_numbers, np.asarray(X, np.float64).T)
         return TrainingInputs.of(names, columns, len(X))

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from abnet.tables.columns import NumericColumn, far_cells, far_notes, read_numbers
-from abnet.tables.columns.column import BY_HAND, Rules
+from abnet.tables.columns.options import COLUMN_PARAMETERS, ColumnOptions
 from abnet.tables.frames import as_table, is_plan
 from abnet.tables.leaks import leaks
 from abnet.tables.notes import Note, note_lines
@@ -145,14 +145,14 @@ class TablePreparation(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> "TablePreparation":
         """Determine the kind of every column and fit it; the labels `y` are used only for text with many values."""
-        rules = self.rules()
+        options = self.column_options()
         table = as_table(X)
         if table.n_rows == 0 or not table.columns:
             raise TableError(
                 f"a table needs rows and columns to be prepared; got {table.n_rows} by {len(table.columns)}."
             )
-        rules.check_columns(list(table.columns))
-        choices = choose_all(table, rules, y)
+        options.check_columns(list(table.columns))
+        choices = choose_all(table, options, y)
         columns = tuple(choice.column for choice in choices.values() if choice.column is not None)
         notes = [note for choice in choices.values() for note in choice.notes]
         if not columns:
@@ -171,17 +171,17 @@ class TablePreparation(TransformerMixin, BaseEstimator):
 
     def named_columns(self) -> dict[str, list[str]]:
         """The columns that each parameter names."""
-        named = {name: getattr(self, name) for name in BY_HAND}
+        named = {name: getattr(self, name) for name in COLUMN_PARAMETERS}
         return {name: [given] if isinstance(given, str) else list(given) for name, given in named.items()}
 
-    def rules(self) -> Rules:
+    def column_options(self) -> ColumnOptions:
         """The parameters, checked."""
         if type(self.max_categories) is not int or self.max_categories < 2:
             raise ValueError(f"max_categories must be a whole number of 2 or more, got {self.max_categories!r}.")
         if not isinstance(self.decimal, str) or self.decimal not in _DECIMALS:
             raise ValueError(f"decimal must be one of {', '.join(map(repr, _DECIMALS))}; got {self.decimal!r}.")
         columns = {name: frozenset(given) for name, given in self.named_columns().items()}
-        return Rules(self.max_categories, _DECIMALS[self.decimal], **columns)
+        return ColumnOptions(self.max_categories, _DECIMALS[self.decimal], **columns)
 
     def transform(self, X: Any) -> NDArray[np.float32]:
         """Features (n, d) in float32; see `TableMap.transform`."""
