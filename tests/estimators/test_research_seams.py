@@ -11,7 +11,16 @@ import pytest
 import abnet
 from abnet import BAM, ABNetClassifier, EBPClassifier, PBGNetClassifier, bounds
 from abnet.estimators.search import free_parameters
-from abnet.networks import Aggregation, Ancestral, Exact, exact, expected_output
+from abnet.networks import (
+    Aggregation,
+    Ancestral,
+    Exact,
+    FanInUniform,
+    GlorotNormal,
+    Initialisation,
+    exact,
+    expected_output,
+)
 from abnet.networks.gaussian_kl import gaussian_kl
 from abnet.networks.posterior import Posterior
 from conftest import random_network
@@ -111,6 +120,38 @@ def test_a_start_of_ones_own_leaves_the_prior_alone(data: Any) -> None:
         np.testing.assert_array_equal(mine, theirs)
     np.testing.assert_allclose(clf.network_.weights[0], network.weights[0], atol=1e-3)
     assert clf.kl_ > 10
+
+
+@pytest.mark.parametrize(
+    ("init", "named"),
+    [("auto", FanInUniform()), ("glorot_normal", GlorotNormal()), (GlorotNormal(gain=0.5), GlorotNormal(gain=0.5))],
+    ids=str,
+)
+def test_a_random_prior_is_drawn_as_init_says(init: Any, named: Initialisation, data: Any) -> None:
+    """Biases are zero only by Glorot's rule, and a gain scales the same draws."""
+    X, y = data
+    prior = ABNetClassifier((2,), prior="init", init=init, **SHORT).fit(X, y).prior_
+    usual = ABNetClassifier((2,), prior="init", init="glorot_normal", **SHORT).fit(X, y).prior_
+    if isinstance(named, GlorotNormal):
+        np.testing.assert_allclose(prior.weights[0], named.gain * usual.weights[0], rtol=1e-6)
+        assert not prior.biases[0].any()
+    else:
+        assert prior.biases[0].all()
+        assert max(np.abs(prior.weights[0]).max(), np.abs(prior.biases[0]).max()) <= 1 / np.sqrt(4)
+
+
+def test_a_prior_learned_on_a_first_part_starts_by_glorots_rule(data: Any) -> None:
+    X, y = data
+    plain, named = (ABNetClassifier((2,), init=init, **SHORT).fit(X, y) for init in ("auto", "glorot_normal"))
+    np.testing.assert_array_equal(plain.decision_function(X), named.decision_function(X))
+
+
+def test_an_initialisation_that_nothing_would_draw_from_is_refused(data: Any) -> None:
+    network = random_network(np.random.default_rng(1), (4, 2, 1))
+    with pytest.raises(ValueError, match=r"init.*prior"):
+        ABNetClassifier((2,), prior=network, init="fan_in_uniform", **SHORT).fit(*data)
+    with pytest.raises(ValueError, match=r"init.*glorot_normal.*'he'"):
+        ABNetClassifier((2,), prior="init", init="he", **SHORT).fit(*data)
 
 
 @pytest.mark.parametrize(

@@ -31,13 +31,21 @@ def test_what_goes_out_comes_back_in_the_order_of_the_settings(text: str) -> Non
     assert runs_to_csv(read_runs(text)) == text
 
 
-def test_trials_and_runs_are_kept_apart() -> None:
+def test_trials_variants_and_runs_are_kept_apart() -> None:
     whole = replace(results(1)[0], test_error=0.25)
     trial = replace(whole, setting=replace(whole.setting, trial_epochs=3), test_error=0.5)
-    assert {r.setting: r.test_error for r in read_runs(runs_to_csv([trial, whole]))} == {
+    variant = replace(whole, setting=replace(whole.setting, variant="fan-in"), test_error=0.75)
+    assert {r.setting: r.test_error for r in read_runs(runs_to_csv([trial, variant, whole]))} == {
         whole.setting: 0.25,
         trial.setting: 0.5,
+        variant.setting: 0.75,
     }
+
+
+def test_a_linear_network_has_no_sizes() -> None:
+    whole = replace(results(1)[0], test_error=0.25, map_test_error=0.5)
+    linear = replace(whole, setting=replace(whole.setting, hidden_layer_sizes=(), variant="small"))
+    assert read_runs(runs_to_csv([linear])) == [linear]
 
 
 def test_a_diverged_run_and_missing_figures_survive() -> None:
@@ -50,8 +58,8 @@ def test_a_diverged_run_and_missing_figures_survive() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("# abnet runs, format 2", "# runs", "line 1: no file of runs"),
-        ("# abnet runs, format 2", "# abnet runs, format 1", "line 1: a file of runs in another format"),
+        ("# abnet runs, format 3", "# runs", "line 1: no file of runs"),
+        ("# abnet runs, format 3", "# abnet runs, format 1", "line 1: a file of runs in another format"),
         ("# numerics 1", "# numerics 0", "not trained by version 1"),
         ("# data ads f0\n", "", r"line 4: there is no line '# data ads"),
         ("# data ads f0", "# data ads f1", "line 5: .* is not the key"),
@@ -59,11 +67,11 @@ def test_a_diverged_run_and_missing_figures_survive() -> None:
         (",ads,ABNet,2,0.1,0,", ",ads,ABNet,2,0.01,0,", "line 5: .* is not the key"),
         (",ads,ABNet,2,0.1,0,", ",ads,ABNet,x,0.1,0,", "line 5: invalid literal"),
         (",ads,ABNet,2,0.1,0,", ",ads,Abnet,2,0.1,0,", "line 5: model 'Abnet' is unknown"),
-        (",ads,ABNet,2,0.1,0,,0.025,", ",ads,ABNet,2,0.1,0,,1.025,", "line 5: train_error is 1.025"),
-        (",ads,ABNet,2,0.1,0,,0.025,", ",ads,ABNet,2,0.1,0,,inf,", "line 5: train_error is inf"),
-        (",ads,ABNet,2,0.1,0,,0.025,", ",ads,ABNet,2,0.1,0,,nan,", "line 5: train_error is nan"),
+        (",ads,ABNet,2,0.1,0,,,0.025,", ",ads,ABNet,2,0.1,0,,,1.025,", "line 5: train_error is 1.025"),
+        (",ads,ABNet,2,0.1,0,,,0.025,", ",ads,ABNet,2,0.1,0,,,inf,", "line 5: train_error is inf"),
+        (",ads,ABNet,2,0.1,0,,,0.025,", ",ads,ABNet,2,0.1,0,,,nan,", "line 5: train_error is nan"),
         (",30,1,0.5,", ",,1,0.5,", "line 5: epochs, best_epoch and seconds"),
-        (",ads,ABNet,2,0.1,0,", ",ads,ABNet,2,0.1,", "line 5: 19 cells for 20 columns"),
+        (",ads,ABNet,2,0.1,0,", ",ads,ABNet,2,0.1,", "line 5: 20 cells for 21 columns"),
     ],
 )
 def test_damage_is_named_with_its_line(text: str, old: str, new: str, message: str) -> None:

@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 import pytest
 
 from abnet.paper import MODELS, Setting, fig4_grid, select, table1_grid
+from abnet.paper.grids import without_variant
 from abnet.paper.protocol import DATASETS, Protocol, protocol_of
 from abnet.paper.run_key import definition, key
 from abnet.paper.setting_groups import SettingGroup, groups_of
@@ -33,12 +34,27 @@ def test_figure_4_shares_its_shallow_runs_with_the_table() -> None:
     assert len(shared) == 3 * 3 * 4 * 2 * 5
 
 
+def test_rows_with_a_variant_have_their_runs_without_it_too() -> None:
+    narrow = table1_grid(wide=False)
+    assert {(s.model, s.variant) for s in narrow if s.variant} == {
+        ("ABNet", "fan-in"),
+        ("ABNet_l", "fan-in"),
+        ("BC", "common"),
+    }
+    assert not any(s.variant for s in table1_grid(narrow=False))
+    assert len(set(without_variant(narrow))) == len(narrow)
+    assert {s.variant for s in without_variant(narrow)} == {None}
+
+
 def test_groups_cover_the_grid_once_and_mix_nothing_that_must_stay_apart() -> None:
     groups = groups_of(table1_grid() + fig4_grid())
     members = [s for group in groups for s in group.settings]
     assert Counter(members) == Counter(set(table1_grid() + fig4_grid()))
     sizes = {model: {len(g.settings) for g in groups if model in g.models} for model in MODELS}
-    assert sizes == {"PBGNet": {8}, "ABNet": {8}, "PBGNet_l": {8}, "ABNet_l": {8}, "EBP": {1}, "BC": {4}, "BNN": {4}}
+    for model in ("PBGNet", "ABNet", "PBGNet_l", "ABNet_l"):
+        assert sizes[model] == {4, 8}  # narrow ABNet has a variant, so it does not train beside PBGNet
+    assert (sizes["EBP"], sizes["BC"], sizes["BNN"]) == ({1}, {4}, {4})
+    assert all(len({s.variant for s in group.settings}) == 1 for group in groups)
 
 
 def test_useful_groups_come_first() -> None:
@@ -79,7 +95,7 @@ def test_filters_refuse_what_is_not_in_the_grid(options: dict[str, list[str]], m
     ("changes", "message"),
     [
         ({"model": "abnet"}, "model 'abnet' is unknown"),
-        ({"hidden_layer_sizes": ()}, "at least one"),
+        ({"hidden_layer_sizes": (4, 0)}, "must be positive"),
         ({"model": "EBP"}, "EBP takes None"),
         ({"learning_rate": None}, "EBP takes None"),
     ],

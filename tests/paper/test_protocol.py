@@ -5,9 +5,11 @@ from dataclasses import fields, replace
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pytest
 
-from abnet.paper import Result, Setting, group_training
+from abnet.networks import FanInUniform, GlorotNormal
+from abnet.paper import Result, Setting, group_training, prepared_split
 from abnet.paper.group_training import run_group
 from abnet.paper.model_runs import model_runs
 from abnet.paper.protocol import Protocol, protocol_of
@@ -72,7 +74,17 @@ def test_a_field_changes_what_comes_of_a_run(name: str, outcome: Callable[..., R
     assert outcome(**constants) != outcome(**constants | {name: other})
 
 
-@pytest.mark.parametrize("variant", [Variant(deviations=True), Variant(restarts=2)], ids=str)
+@pytest.mark.parametrize(
+    "variant",
+    [
+        Variant(deviations=True),
+        Variant(restarts=2),
+        Variant(initialisation=GlorotNormal(0.5)),
+        Variant(initialisation=FanInUniform()),
+        Variant(candidates=2),
+    ],
+    ids=str,
+)
 def test_every_part_of_a_variant_changes_what_comes_of_a_run(variant: Variant, outcome: Callable[..., Result]) -> None:
     assert outcome(**SHORT) != outcome(**SHORT, variant=variant)
 
@@ -85,13 +97,51 @@ def test_restarts_keep_the_lowest_bound_and_pay_for_the_choice(outcome: Callable
     assert best.bound <= paid.bound + 1e-6
 
 
+def test_a_choice_among_candidates_is_paid_for(outcome: Callable[..., Result]) -> None:
+    """A candidate of two has the bound of a run at half of δ."""
+    half = outcome(**SHORT | {"delta": 0.025})
+    of_two = outcome(**SHORT, variant=Variant(candidates=2))
+    assert half.bound is not None
+    assert of_two.bound == pytest.approx(half.bound, abs=1e-6)
+
+
+def test_centre_surround_images_are_what_is_trained_on() -> None:
+    digits = replace(ABNET, dataset="digits17", variant="small")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(prepared_split, "centre_surround", lambda X, side: 0 * X)
+        plain = prepared_split.prepared_split("digits17", 0, protocol_of(digits), None)
+        mapped = prepared_split.prepared_split("digits17", 0, protocol_of(replace(digits, variant="surround")), None)
+    assert plain.X.any()
+    assert not mapped.X.any()
+    np.testing.assert_array_equal(plain.y, mapped.y)
+
+
 def test_a_variant_is_a_run_of_its_own() -> None:
-    keys = {key(replace(ABNET, variant=name), "data") for name in (None, *VARIANTS)}
+    def settings() -> Iterator[Setting]:
+        for name in (None, *VARIANTS):
+            model = "BC" if name == "common" else "ABNet"
+            yield replace(ABNET, model=model, variant=name)
+
+    keys = {key(setting, "data") for setting in settings()}
     assert len(keys) == 1 + len(VARIANTS)
     with pytest.raises(ValueError, match="cold"):
         replace(ABNET, variant="cold")
-    with pytest.raises(ValueError, match="ABNet_l"):
-        replace(ABNET, model="ABNet_l", variant="both")
+
+
+@pytest.mark.parametrize(("model", "variant"), [("ABNet_l", "both"), ("ABNet", "common"), ("BC", "fan-in")])
+def test_a_variant_of_other_models_is_refused(model: str, variant: str) -> None:
+    with pytest.raises(ValueError, match=model):
+        replace(ABNET, model=model, variant=variant)
+
+
+def test_bc_may_follow_the_procedure_of_abnet_l() -> None:
+    usual = protocol_of(Setting("mnist49", "BC", (8,), 0.1, 0))
+    common = protocol_of(Setting("mnist49", "BC", (8,), 0.1, 0, variant="common"))
+    of_abnet_l = protocol_of(Setting("mnist49", "ABNet_l", (8,), 0.1, 0))
+    names = ("batch_size", "standardise", "rate_patience", "validation_fraction")
+    assert [getattr(common, name) for name in names] == [getattr(of_abnet_l, name) for name in names]
+    assert common == replace(usual, batch_size=32, standardise=False, rate_patience=5)
+    assert protocol_of(Setting("mnistLH", "BC", (8,), 0.1, 0, variant="common")).batch_size == 64
 
 
 @pytest.mark.parametrize("name", LEARNERS)

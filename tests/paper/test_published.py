@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from abnet.paper import NUMERICS_VERSION, Result, export_runs, import_runs, read_runs, table1
+from abnet.paper import NUMERICS_VERSION, Result, export_runs, import_runs, read_runs, status, table1
 from abnet.paper.figure4 import depth_points, depth_to_csv
 from abnet.paper.run_key import key
-from abnet.paper.table1_rows import table1_rows, table1_to_csv
+from abnet.paper.table1_rows import procedure_rows, table1_rows, table1_to_csv
 
 RESULTS = Path(__file__).parents[2] / "results"
 pytestmark = pytest.mark.skipif(not RESULTS.exists(), reason="the results are in the repository, not in the wheel")
@@ -52,11 +52,18 @@ def test_every_published_key_is_that_of_its_run(runs: list[Result]) -> None:
     assert not key(runs[0].setting, prints["adult"], NUMERICS_VERSION + 1).startswith(records[0]["key"])
 
 
-def test_the_published_runs_go_through_a_store_unchanged(tmp_path: Path) -> None:
+def test_the_published_runs_go_through_a_store_unchanged(tmp_path: Path, runs: list[Result]) -> None:
     store = tmp_path / "runs.sqlite"
-    assert import_runs(RESULTS / "runs.csv", store) == (9_872, 0)
-    assert export_runs(tmp_path / "runs.csv", store) == 9_872
+    assert import_runs(RESULTS / "runs.csv", store) == (len(runs), 0)
+    assert export_runs(tmp_path / "runs.csv", store) == len(runs)
     assert (tmp_path / "runs.csv").read_bytes() == (RESULTS / "runs.csv").read_bytes()
     table = table1(store, train=False, output_dir=tmp_path)
     assert len(table.data) == 84
     assert (tmp_path / "table1.md").read_bytes() == (RESULTS / "table1.md").read_bytes()
+    done = [finished for finished, _ in status(store).values()]
+    assert f"{sum(done):,} of 13,500 runs" in (RESULTS.parent / "docs" / "reproduction.md").read_text(encoding="utf-8")
+
+
+def test_the_procedures_follow_from_the_runs(runs: list[Result]) -> None:
+    published = (RESULTS / "table1_procedures.csv").read_text(encoding="utf-8")
+    assert same(table1_to_csv(procedure_rows(runs)), published)

@@ -11,10 +11,18 @@ import pytest
 from rich.console import Console
 
 from abnet.paper import MODELS, Result, Setting, select, table1_grid
+from abnet.paper.procedure_display import procedures_to_markdown
 from abnet.paper.selection import choose, deviation, mean
 from abnet.paper.table1_comparison import TableComparison, compare
 from abnet.paper.table1_display import to_markdown, to_terminal
-from abnet.paper.table1_rows import Table1Row, paper_table, read_table1, table1_rows, table1_to_csv
+from abnet.paper.table1_rows import (
+    Table1Row,
+    paper_table,
+    procedure_rows,
+    read_table1,
+    table1_rows,
+    table1_to_csv,
+)
 
 PAPER_COLUMNS = (
     "dataset,architecture,model,hidden_layers,width,bound,train_error,test_error,test_error_std,map_test_error"
@@ -30,8 +38,9 @@ def result(
     test_error: float = 0.1,
     model: str = "ABNet",
     dataset: str = "ads",
+    variant: str | None = None,
 ) -> Result:
-    setting = Setting(dataset, model, sizes, rate, repetition)
+    setting = Setting(dataset, model, sizes, rate, repetition, variant=variant)
     bound = score if model in ("PBGNet", "ABNet") else 1 - score  # the other models must not be chosen by it
     return Result(setting, 0.05, test_error, 0.3, 9, 5, 1.0, bound=bound, validation_error=score)
 
@@ -130,11 +139,35 @@ def test_runs_of_figure_4_do_not_compete_in_the_table() -> None:
     assert row.hidden_layers == 2
 
 
+def test_a_row_uses_its_variant_once_as_many_of_its_runs_are_there() -> None:
+    protocol = [result((w,), score=0.1, test_error=0.3) for w in (2, 4)]
+    variant = [result((w,), score=0.2, test_error=0.1, variant="fan-in") for w in (2, 4)]
+    (row,) = table1_rows(protocol + variant)
+    assert (row.variant, row.test_error, row.runs) == ("fan-in", 0.1, 2)
+    (row,) = table1_rows(protocol + variant[:1])
+    assert (row.variant, row.test_error, row.runs) == ("", 0.3, 2)
+    (row,) = table1_rows(variant[:1])
+    assert row.variant == "fan-in"
+
+
+def test_both_procedures_stay_beside_one_another() -> None:
+    protocol = result((2,), score=0.1)
+    others = [result((2,), score=0.1, model="PBGNet"), result((2,), score=0.1, variant="small")]
+    rows = procedure_rows([protocol, result((2,), score=0.2, variant="fan-in"), *others])
+    assert [(row.model, row.variant, row.bound) for row in rows] == [("ABNet", "", 0.1), ("ABNet", "fan-in", 0.2)]
+    markdown = procedures_to_markdown(rows, rows[1:])
+    first, second = markdown.splitlines()[2:]
+    assert "protocol" in first
+    assert "yes" not in first
+    assert "fan-in" in second
+    assert second.endswith("| yes |")
+
+
 def test_csv_has_the_papers_columns_then_ours_and_reads_back() -> None:
     rows = table1_rows(_random_results(select(table1_grid(), datasets=["ads"], repetitions=2)))
     text = table1_to_csv(rows)
     header = next(csv.reader(io.StringIO(text)))
-    assert header == [*PAPER_COLUMNS.split(","), "bound_std", "learning_rate", "repetitions", "runs"]
+    assert header == [*PAPER_COLUMNS.split(","), "bound_std", "learning_rate", "repetitions", "runs", "variant"]
     for row, again in zip(rows, read_table1(text), strict=True):
         assert again.cell == row.cell
         assert again.test_error == pytest.approx(row.test_error, rel=1e-5)
@@ -212,6 +245,7 @@ def _random_results(settings: list[Setting]) -> list[Result]:
             test_error=float(error),
             model=s.model,
             dataset=s.dataset,
+            variant=s.variant,
         )
         for s, (score, error) in zip(settings, draws, strict=True)
     ]

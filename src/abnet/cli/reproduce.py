@@ -115,7 +115,7 @@ def table1(
 def variants(
     names: Annotated[
         str | None,
-        typer.Option(metavar="NAMES", help="Some of warm-up,deviations,both,restarts; all by default."),
+        typer.Option(metavar="NAMES", help="Some of warm-up,deviations,both,restarts,small,surround; all by default."),
     ] = None,
     datasets: Datasets = None,
     repetitions: Repetitions = 5,
@@ -167,6 +167,7 @@ def fig2(
     data_dir: DataDir = None,
     output_dir: OutputDir = _RESULTS,
     only_report: OnlyReport = False,
+    quiet: Quiet = False,
 ) -> None:
     """Measure Figure 2, the time of a forward pass by width and by depth, on 32 examples of ads.
 
@@ -184,7 +185,7 @@ def fig2(
         train=not only_report,
         data_dir=data_dir,
         output_dir=output_dir,
-        verbose=True,
+        verbose=not quiet,
     )
     _finish(figure)
 
@@ -194,6 +195,7 @@ def fig2(
 def fig3(
     random_state: Annotated[int, typer.Option(min=0, metavar="NUMBER", help="Seed of the training.")] = 0,
     output_dir: OutputDir = _RESULTS,
+    quiet: Quiet = False,
 ) -> None:
     """Train 2-2-2-1 on two circles and draw Figure 3, its regions over the plane.
 
@@ -201,7 +203,7 @@ def fig3(
     """
     from abnet import paper
 
-    _finish(paper.fig3(random_state=random_state, output_dir=output_dir))
+    _finish(paper.fig3(random_state=random_state, output_dir=output_dir, verbose=not quiet))
 
 
 @app.command(cls=Command)
@@ -326,7 +328,7 @@ def export(
     from abnet import paper
     from abnet.utils.wording import number_of
 
-    print(f"Written to {file}: {number_of(paper.export_runs(file, store), 'run')}, trials included.")
+    print(f"Written to {file}: {number_of(paper.export_runs(file, store), 'run')}, trials and variants included.")
 
 
 @app.command("import", cls=Command)

@@ -7,8 +7,9 @@ import numpy as np
 
 from abnet.estimators.certificate_mixin import CertificateMixin
 from abnet.estimators.fit_card import settings_of
-from abnet.networks import Aggregation, Exact
+from abnet.networks import Aggregation, Exact, FanInUniform, GlorotNormal, Initialisation
 from abnet.networks.bam import BAM
+from abnet.networks.initialisation import INITIALISATIONS
 from abnet.networks.posterior import Posterior
 from abnet.tables.preparation.transformers import check_preprocessor
 from abnet.training.resolve import share_of_first_part
@@ -35,7 +36,7 @@ class _PaperNetwork(CertificateMixin):
     _: KW_ONLY
     objective: str = "bound"
     prior: Any = "auto"
-    init: Any = None
+    init: Any = "auto"
     posterior: str = "auto"
     prior_fraction: Any = "auto"
     aggregation: Any = "auto"
@@ -83,10 +84,13 @@ class ABNetClassifier(_PaperNetwork):
         the centre of the prior. All rows are then bound rows, and the network must have been fixed before any of them
         was seen. The library cannot check this: if the network was trained on some of these rows, the certificate is
         false.
-    init : BAM or Posterior, optional
-        Initial weights of the posterior; by default those of the prior. They may depend on the rows, because the bound
-        holds for every posterior trained through it. Therefore `init` cannot be combined with a prior learned on a
-        first part, which would start from it too, nor with a frozen posterior.
+    init : {"auto", "glorot_normal", "fan_in_uniform"}, Initialisation, BAM or Posterior
+        Initial weights. A name or an `abnet.networks.Initialisation` says how they are drawn: "glorot_normal" has zero
+        biases, "fan_in_uniform" is PyTorch's default for a linear layer. "auto" is "fan_in_uniform" where the random
+        network is the prior of the bound, and "glorot_normal" otherwise; with a prior of your own, training starts
+        from that prior. A network of your own is the start of the posterior and leaves the prior as it is. It may
+        depend on the rows, because the bound holds for every posterior trained through it. Therefore it cannot be
+        combined with a prior learned on a first part, which would start from it too, nor with a frozen posterior.
     posterior : {"auto", "train", "frozen"}
         "train": train the posterior through the bound on the second part. "frozen": keep the learned prior, and use the
         second part only for the certificate. "auto" is "frozen" with a learned prior, which was tighter on every data
@@ -231,7 +235,10 @@ class PBGNetClassifier(_PaperNetwork):
 def _settings(estimator: "ABNetClassifier | PBGNetClassifier", aggregations: Aggregations, **further: Any) -> Settings:
     """The settings of either classifier, from the parameters that both have."""
     check_choice("objective", estimator.objective, ("bound", "loss"))
-    given, first = (_as_posterior(name, getattr(estimator, name)) for name in ("prior", "init"))
+    given = _as_posterior("prior", estimator.prior)
+    first = None
+    if not isinstance(estimator.init, (str, Initialisation)):
+        first = _as_posterior("init", estimator.init)
     if given is None:
         check_choice("prior", estimator.prior, ("auto", "init", "split"))
     check_choice("posterior", estimator.posterior, ("auto", "train", "frozen"))
@@ -273,22 +280,46 @@ def _settings(estimator: "ABNetClassifier | PBGNetClassifier", aggregations: Agg
         objective=estimator.objective, split=has_split,
         frozen=estimator.posterior == "frozen" or (estimator.posterior == "auto" and has_split),
         preprocessor=estimator.preprocessor, delta=estimator.delta, n_candidates=estimator.n_candidates,
-        training=training, given_prior=given, first=first, verbose=estimator.verbose, **further,
+        training=training, given_prior=given, first=first,
+        initialisation=_initialisation(estimator.init, given, has_split=has_split),
+        verbose=estimator.verbose, **further,
     )  # fmt: skip
 
 
 def _as_posterior(name: str, given: Any) -> Posterior | None:
-    """A given network as a posterior with one member; None for a string or None."""
-    if (given is None and name == "init") or isinstance(given, str):
+    """A given network as a posterior with one member; None for a string."""
+    if isinstance(given, str):
         return None
     if isinstance(given, BAM):
         return Posterior.from_networks([given], [given], Exact())
     if not isinstance(given, Posterior) or given.n_members != 1:
         kinds = (
-            "a word, a BAM or a Posterior of one member" if name == "prior" else "a BAM or a Posterior of one member"
+            "a word, a BAM or a Posterior of one member"
+            if name == "prior"
+            else "a word, an Initialisation, a BAM or a Posterior of one member"
         )
         raise ParameterError(f"{{}} must be {kinds}; got {{!r}}.", Parameter(name), given)
     return given
+
+
+def _initialisation(init: Any, given_prior: Posterior | None, *, has_split: bool) -> Initialisation:
+    """How a random prior is drawn; a network given as `init` is not the prior, so the rule of "auto" applies."""
+    is_named = isinstance(init, Initialisation) or (isinstance(init, str) and not is_auto(init))
+    if not is_named and has_split:
+        return GlorotNormal()
+    if not is_named:
+        return FanInUniform()
+    if given_prior is not None:
+        raise ParameterError(
+            "{} draws a random network, but training starts from the {} that you gave: leave it at {!r}.",
+            Parameter("init", init),
+            Parameter("prior"),
+            "auto",
+        )
+    if isinstance(init, Initialisation):
+        return init
+    check_choice("init", init, ("auto", *INITIALISATIONS))
+    return INITIALISATIONS[init]
 
 
 def _warm_up(estimator: "ABNetClassifier | PBGNetClassifier") -> int:

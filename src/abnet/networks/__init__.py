@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from abnet.networks.bam import BAM
     from abnet.networks.exact import Exact, expected_output, kl, region_probabilities, region_values
     from abnet.networks.forward import psi, representation_probabilities
+    from abnet.networks.initialisation import FanInUniform, GlorotNormal, Initialisation
     from abnet.networks.pbgnet import PBGNet
     from abnet.networks.posterior import Posterior
     from abnet.networks.protocol import Aggregation
@@ -20,6 +21,9 @@ __all__ = [
     "Ancestral",
     "BAM",
     "Exact",
+    "FanInUniform",
+    "GlorotNormal",
+    "Initialisation",
     "PBGNet",
     "Posterior",
     "SampledPBGNet",
@@ -39,6 +43,7 @@ __getattr__, __dir__ = lazy_names(
         "abnet.networks.bam": ["BAM"],
         "abnet.networks.exact": ["Exact", "expected_output", "kl", "region_probabilities", "region_values"],
         "abnet.networks.forward": ["psi", "representation_probabilities"],
+        "abnet.networks.initialisation": ["FanInUniform", "GlorotNormal", "Initialisation"],
         "abnet.networks.pbgnet": ["PBGNet"],
         "abnet.networks.posterior": ["Posterior"],
         "abnet.networks.protocol": ["Aggregation"],

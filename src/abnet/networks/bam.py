@@ -1,6 +1,5 @@
 """Binary activated multilayer networks (the paper's BAM)."""
 
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -8,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abnet.networks.cube import namespace
+from abnet.networks.initialisation import GlorotNormal, Initialisation, standard_normal
 from abnet.networks.shapes import Float, Key, Matrices
 
 __all__ = ["BAM", "check_inputs", "check_layers", "contiguous", "sgn"]
@@ -51,8 +51,8 @@ class BAM(NamedTuple):
     biases: tuple[Any, ...]
 
     @staticmethod
-    def init(key: Key, sizes: tuple[int, ...]) -> "BAM":
-        """Glorot normal weights (standard deviation ``sqrt(2 / (d_{k-1} + d_k))``, not truncated) and zero biases.
+    def init(key: Key, sizes: tuple[int, ...], initialisation: Initialisation | None = None) -> "BAM":
+        """A random network.
 
         Parameters
         ----------
@@ -60,14 +60,19 @@ class BAM(NamedTuple):
             With a key the arrays are JAX arrays; with a generator they are NumPy arrays, and nothing is compiled.
         sizes : tuple of int
             ``(d_0, d_1, …, d_L)``.
+        initialisation : Initialisation, optional
+            How weights and biases are drawn; by default `abnet.networks.GlorotNormal()`.
         """
         check_sizes(sizes)
-        shapes = [(d_out, d_in) for d_in, d_out in pairwise(sizes)]
+        if initialisation is None:
+            initialisation = GlorotNormal()
         weights = []
-        for draw, (d_out, d_in) in zip(_normals(key, shapes), shapes, strict=True):
-            deviation = (2 / (d_in + d_out)) ** 0.5
-            weights.append(draw * draw.dtype.type(deviation))
-        return BAM(tuple(weights), tuple(0 * W[:, 0] for W in weights))
+        biases = []
+        for key_of_layer, (n_inputs, n_units) in zip(_keys(key, len(sizes) - 1), pairwise(sizes), strict=True):
+            W, b = initialisation.layer(key_of_layer, n_inputs, n_units)
+            weights.append(W)
+            biases.append(b)
+        return BAM(tuple(weights), tuple(biases))
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -101,7 +106,7 @@ class BAM(NamedTuple):
         """One network drawn from the aggregation ``A(B)``: ``N(·, 1)`` on every weight and every bias."""
         check_layers(self)
         leaves = (*self.weights, *self.biases)
-        noise = _normals(key, [leaf.shape for leaf in leaves])
+        noise = [standard_normal(k, leaf.shape) for k, leaf in zip(_keys(key, len(leaves)), leaves, strict=True)]
         drawn = tuple(leaf + draw.astype(leaf.dtype) for leaf, draw in zip(leaves, noise, strict=True))
         return BAM(drawn[: len(self.weights)], drawn[len(self.weights) :])
 
@@ -147,14 +152,13 @@ def check_inputs(network: BAM, X: Any) -> None:
         raise ValueError(f"X must be finite; row {int(np.isfinite(X).all(axis=1).argmin())} has values that are not.")
 
 
-def _normals(key: Key, shapes: Sequence[tuple[int, ...]]) -> list[Any]:
-    """Independent standard normal arrays from a JAX key or a NumPy generator."""
+def _keys(key: Key, count: int) -> list[Key]:
+    """A key for each of several draws; a generator is its own successor."""
     if isinstance(key, np.random.Generator):
-        return [key.standard_normal(shape, dtype=np.float32) for shape in shapes]
+        return [key] * count
     import jax
 
-    keys = jax.random.split(key, len(shapes))
-    return [jax.random.normal(k, shape) for k, shape in zip(keys, shapes, strict=True)]
+    return list(jax.random.split(key, count))
 
 
 def contiguous(network: BAM) -> BAM:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from abnet.paper.protocol import TABLE1_VARIANTS
 from abnet.paper.record_csv import records_to_csv
 from abnet.paper.run_result import Result
 from abnet.paper.run_setting import Setting
@@ -25,7 +26,10 @@ _SHIFTS = {2: -0.09, 4: 0.0, 8: 0.09}  # sideways, so that error bars do not hid
 
 @dataclass(frozen=True)
 class DepthPoint:
-    """A row of `fig4.csv`: means and sample deviations at the learning rate with the best bound."""
+    """A row of `fig4.csv`: means and sample deviations at the learning rate with the best bound.
+
+    `variant` is empty for the protocol without changes.
+    """
 
     model: str
     width: int
@@ -37,12 +41,16 @@ class DepthPoint:
     test_error_std: float | None
     repetitions: int
     runs: int
+    variant: str = ""
 
 
 def depth_points(results: Iterable[Result]) -> list[DepthPoint]:
-    """Choose, for each model, width and depth on mnistLH, the learning rate with the best mean bound."""
+    """Choose, for each model, width and depth on mnistLH, the learning rate with the best mean bound.
+
+    There are points of the protocol without changes, and of the variant that Table 1 uses.
+    """
     in_figure = [result for result in results if _in_figure(result.setting)]
-    cells = by_cell(in_figure, lambda s: (s.model, s.width, s.hidden_layers))
+    cells = by_cell(in_figure, lambda s: (s.variant or "", s.model, s.width, s.hidden_layers))
     points = []
     for cell in sorted(cells):
         selected = choose(cells[cell])
@@ -57,17 +65,26 @@ def depth_to_csv(points: Iterable[DepthPoint]) -> str:
 
 
 def depth_figure(points: Sequence[DepthPoint]) -> "Figure":
-    """Draw bound and test error by depth: PBGNet dashed, ABNet solid, a colour for each width."""
+    """Draw bound and test error by depth: PBGNet dashed, ABNet solid, one colour a width, one row a variant."""
     from matplotlib.figure import Figure
 
+    by_variant: dict[str, list[DepthPoint]] = {}
+    for point in points:
+        by_variant.setdefault(point.variant, []).append(point)
+    n_rows = len(by_variant)
     with styled():
-        figure = Figure(figsize=(7.2, 3.5), layout="constrained")
-        left, right = figure.subplots(1, 2)
-        _draw(left, points, "bound")
-        _draw(right, points, "test_error")
-        label_panel(left, "a", "bound (estimate)")
-        label_panel(right, "b", "test error")
-        handles, labels = left.get_legend_handles_labels()
+        figure = Figure(figsize=(7.2, 0.7 + 2.8 * n_rows), layout="constrained")
+        panels = figure.subplots(n_rows, 2, squeeze=False)
+        letters = iter("abcdefgh")
+        for (variant, shown), (left, right) in zip(sorted(by_variant.items()), panels, strict=True):
+            _draw(left, shown, "bound")
+            _draw(right, shown, "test_error")
+            suffix = ""
+            if variant:
+                suffix = f", {variant}"
+            label_panel(left, next(letters), f"bound (estimate){suffix}")
+            label_panel(right, next(letters), f"test error{suffix}")
+        handles, labels = panels[0, 0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=3)
     return figure
 
@@ -101,6 +118,9 @@ def _curves(points: Sequence[DepthPoint]) -> dict[tuple[str, int], list[DepthPoi
 
 def _in_figure(setting: Setting) -> bool:
     one_width = len(set(setting.hidden_layer_sizes)) == 1
+    variant_of_table = TABLE1_VARIANTS.get((setting.model, setting.architecture))
+    if setting.variant not in (None, variant_of_table):
+        return False
     return one_width and setting.dataset == "mnistLH" and setting.model in _LINES and setting.width in _COLOURS
 
 
@@ -124,4 +144,5 @@ def _point(selected: Selected) -> DepthPoint:
         test_error_std=deviation(results, "test_error"),
         repetitions=len(results),
         runs=selected.runs,
+        variant=setting.variant or "",
     )

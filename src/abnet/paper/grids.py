@@ -1,19 +1,31 @@
 """The grids of settings behind Table 1 and Figure 4."""
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
-from abnet.paper.protocol import DATASETS, DEEPEST_IN_TABLE, LEARNING_RATES, NARROW_WIDTHS, REPETITIONS, WIDE_WIDTHS
-from abnet.paper.run_setting import MODELS, Setting
+from abnet.paper.protocol import (
+    DATASETS,
+    DEEPEST_IN_TABLE,
+    LEARNING_RATES,
+    NARROW_WIDTHS,
+    REPETITIONS,
+    TABLE1_VARIANTS,
+    WIDE_WIDTHS,
+)
+from abnet.paper.run_setting import MODELS, Setting, architecture_of
 from abnet.utils.errors import Parameter, ParameterError
 
-__all__ = ["fig4_grid", "select", "table1_grid"]
+__all__ = ["fig4_grid", "select", "table1_grid", "without_variant"]
 
 _T = TypeVar("_T")
 
 
 def table1_grid(*, narrow: bool = True, wide: bool = True, datasets: Sequence[str] = DATASETS) -> list[Setting]:
     """Return the runs behind Table 1: 1 to 3 hidden layers of one width, all models, rates and repetitions.
+
+    Some rows use a variant of the protocol (`abnet.paper.protocol.TABLE1_VARIANTS`); `without_variant` returns the
+    runs of the protocol without changes.
 
     Other data sets than the paper's may be named, such as the embedded ones.
 
@@ -28,6 +40,17 @@ def table1_grid(*, narrow: bool = True, wide: bool = True, datasets: Sequence[st
     if wide:
         widths.extend(WIDE_WIDTHS)
     return _grid(datasets, MODELS, widths, depths=range(1, DEEPEST_IN_TABLE + 1))
+
+
+def without_variant(settings: Iterable[Setting]) -> list[Setting]:
+    """Return the same settings by the protocol without changes.
+
+    Examples
+    --------
+    >>> without_variant([Setting("ads", "ABNet", (2,), 0.1, 0, variant="fan-in")])[0].variant is None
+    True
+    """
+    return [replace(setting, variant=None) for setting in settings]
 
 
 def fig4_grid() -> list[Setting]:
@@ -56,12 +79,13 @@ def _grid(
 
 
 def _repeated(dataset: str, model: str, sizes: tuple[int, ...]) -> list[Setting]:
-    """One model of one size, at every repetition and learning rate."""
+    """One model of one size, at every repetition and learning rate, in the variant that Table 1 uses."""
     rates: Sequence[float | None] = LEARNING_RATES
     if model == "EBP":
         rates = (None,)
+    variant = TABLE1_VARIANTS.get((model, architecture_of(sizes)))
     return [
-        Setting(dataset, model, sizes, learning_rate=rate, repetition=repetition)
+        Setting(dataset, model, sizes, learning_rate=rate, repetition=repetition, variant=variant)
         for repetition in range(REPETITIONS)
         for rate in rates
     ]

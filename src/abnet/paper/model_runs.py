@@ -182,8 +182,8 @@ class AggregationRuns(ModelRuns):
 
     @property
     def delta(self) -> float:
-        """δ of each bound: the choice among the restarts is paid for."""
-        return (self.protocol.delta or 0.0) / self.restarts
+        """δ of each bound: the choices among the restarts and among the candidates are paid for."""
+        return (self.protocol.delta or 0.0) / (self.restarts * self.protocol.variant.candidates)
 
     def _aggregation(self) -> Aggregation:
         is_pbgnet = self.model.startswith("PBGNet")
@@ -200,7 +200,7 @@ class AggregationRuns(ModelRuns):
         seed = [self.repetition, 1]
         if restart > 0:
             seed.append(restart)
-        network = BAM.init(np.random.default_rng(seed), self.sizes)
+        network = BAM.init(np.random.default_rng(seed), self.sizes, self.protocol.variant.initialisation)
         prior = Posterior.from_networks([network], [network], self._aggregation())
         objective = Objective.LINEAR
         if self.protocol.objective == "bound":

@@ -1,5 +1,6 @@
 """The rows of one repetition: shuffled, split into validation, training and test rows, and prepared for learners."""
 
+import math
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from abnet.certificates.fingerprint import fingerprint as fingerprint_of
 from abnet.networks import exact
 from abnet.paper.datasets import load
+from abnet.paper.images import centre_surround
 from abnet.paper.protocol import Protocol
 from abnet.training.loop import Rows, pad_rows
 
@@ -65,6 +67,7 @@ def prepared_split(dataset: str, repetition: int, protocol: Protocol, data_dir: 
         protocol.validation_fraction,
         protocol.standardise,
         protocol.aggregated,
+        protocol.variant.centre_surround,
     )
 
 
@@ -91,8 +94,9 @@ def _new_split(
     validation_fraction: float,
     standardise: bool,
     lifted: bool,
+    surround: bool,
 ) -> PreparedSplit:
-    """Shuffle, split and prepare the rows; aggregations read lifted ones."""
+    """Shuffle, split and prepare the rows; aggregations read lifted ones, some of them centre-surround images."""
     data = _dataset(dataset, data_dir)
     n = len(data.y)
     n_test = round(test_fraction * n)
@@ -102,6 +106,8 @@ def _new_split(
     order = np.concatenate([order[n_test:], order[:n_test]])
     X = data.X[order]
     y = data.y[order]
+    if surround:
+        X = centre_surround(X, side=math.isqrt(X.shape[1]))
     if standardise:
         X = _standardised(X, slice(n_validation, n_validation + n_train))
     inputs = X

@@ -16,8 +16,8 @@ from abnet.paper.run_setting import Setting
 
 __all__ = ["PublishedRunsError", "read_runs", "runs_to_csv"]
 
-TITLE = "# abnet runs, format 2"
-_SETTING = ("dataset", "model", "hidden_layer_sizes", "learning_rate", "repetition", "trial_epochs")
+TITLE = "# abnet runs, format 3"
+_SETTING = ("dataset", "model", "hidden_layer_sizes", "learning_rate", "repetition", "trial_epochs", "variant")
 _COLUMNS = ("key", *_SETTING, *METRICS)
 _COUNTS = ("epochs", "best_epoch")
 _EMPTY_IF_DIVERGED = ("train_error", "test_error")
@@ -35,7 +35,7 @@ def runs_to_csv(results: Iterable[Result]) -> str:
     --------
     >>> result = Result(Setting("ads", "EBP", (2,), None, 0), 0.01, 0.04, 0.05, 30, 10, 2.0, fingerprint="f")
     >>> runs_to_csv([result]).splitlines()[-1].split(",", 1)[1]
-    'ads,EBP,2,,0,,0.01,0.04,0.05,30,10,2,,,,,,,'
+    'ads,EBP,2,,0,,,0.01,0.04,0.05,30,10,2,,,,,,,'
     """
     results = sorted(results, key=lambda result: _order(result.setting))
     fingerprints = {result.setting.dataset: result.fingerprint for result in results}
@@ -100,6 +100,7 @@ def _cells(result: Result) -> list[object]:
         learning_rate,
         setting.repetition,
         trial_epochs,
+        setting.variant or "",
         *(_figure_cell(name, getattr(result, name)) for name in METRICS),
     ]
 
@@ -122,6 +123,7 @@ def _order(setting: Setting) -> tuple[object, ...]:
         -(setting.learning_rate or 0.0),
         setting.repetition,
         setting.trial_epochs or 0,
+        setting.variant or "",
     )
 
 
@@ -171,10 +173,11 @@ def _read_setting(cells: Mapping[str, str]) -> Setting:
     return Setting(
         dataset=cells["dataset"],
         model=cells["model"],
-        hidden_layer_sizes=tuple(int(size) for size in cells["hidden_layer_sizes"].split("-")),
+        hidden_layer_sizes=tuple(int(size) for size in cells["hidden_layer_sizes"].split("-") if size),
         learning_rate=learning_rate,
         repetition=int(cells["repetition"]),
         trial_epochs=trial_epochs,
+        variant=cells["variant"] or None,
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from abnet.paper.grids import fig4_grid, select
+from abnet.paper.grids import fig4_grid, select, without_variant
 from abnet.paper.protocol import REPETITIONS
 from abnet.paper.reproduced import Reproduced, StrPath, train_missing_runs
 from abnet.paper.results_folder import add_note, write_file
@@ -76,8 +76,17 @@ def fig2(
     return Reproduced(timings, files)
 
 
-def fig3(*, random_state: int = 0, output_dir: StrPath = "results") -> Reproduced[float]:
+def fig3(*, random_state: int = 0, output_dir: StrPath = "results", verbose: bool = False) -> Reproduced[float]:
     """Train a 2-2-2-1 network on two circles and draw Figure 3, its regions over the plane.
+
+    Parameters
+    ----------
+    random_state
+        Seed of the training.
+    output_dir
+        Folder for the figure.
+    verbose
+        Whether to show the progress of training on a terminal.
 
     Returns
     -------
@@ -93,7 +102,15 @@ def fig3(*, random_state: int = 0, output_dir: StrPath = "results") -> Reproduce
     from abnet.utils.plots import save
 
     circles = load("circles")
-    clf = ABNetClassifier((2, 2), prior="init", learning_rate_init=0.1, max_iter=200, random_state=random_state)
+    clf = ABNetClassifier(
+        (2, 2),
+        prior="init",
+        init="glorot_normal",
+        learning_rate_init=0.1,
+        max_iter=200,
+        random_state=random_state,
+        verbose=int(verbose),
+    )
     clf.fit(circles.X, circles.y)
     error = float(np.mean(clf.predict(circles.X) != circles.y))
     network = clf.network_.astype(np.float64)
@@ -134,7 +151,14 @@ def fig4(
 
     settings = select(fig4_grid(), models=models, widths=widths, repetitions=repetitions)
     results, failures = train_missing_runs(
-        store, settings, train=train, jobs=jobs, client=client, data_dir=data_dir, verbose=verbose
+        store,
+        settings,
+        shown=[*settings, *without_variant(settings)],
+        train=train,
+        jobs=jobs,
+        client=client,
+        data_dir=data_dir,
+        verbose=verbose,
     )
     points = depth_points(results)
     if output_dir is None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from abnet.paper import trials
-from abnet.paper.grids import select, table1_grid
+from abnet.paper.grids import select, table1_grid, without_variant
 from abnet.paper.protocol import DATASETS, REPETITIONS
 from abnet.paper.reproduced import Reproduced, StrPath, check_names, stored_results
 from abnet.paper.results_folder import add_note, write_file
@@ -14,7 +14,7 @@ from abnet.paper.run_store import RunStore
 from abnet.paper.sweeping import sweep
 from abnet.paper.table1_comparison import TableComparison, compare
 from abnet.paper.table1_display import to_markdown
-from abnet.paper.table1_rows import table1_rows, table1_to_csv
+from abnet.paper.table1_rows import procedure_rows, table1_rows, table1_to_csv
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -52,7 +52,7 @@ def table1(
     jobs, client, data_dir, verbose
         As for `abnet.paper.sweep`.
     output_dir
-        Folder for `table1.csv` and `table1.md`; by default nothing is written.
+        Folder for `table1.csv`, `table1.md` and `table1_procedures.csv`; by default nothing is written.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def table1(
             train_missing(trials.race(settings, runs.results()).going_on)
         elif train:
             train_missing(settings)
-        results = stored_results(runs, [*settings, *trials.trials(settings)])
+        results = stored_results(runs, [*settings, *without_variant(settings), *trials.trials(settings)])
     rows = table1_rows(results)
     comparisons = compare(rows)
     if output_dir is None:
@@ -81,12 +81,14 @@ def table1(
     files = [
         write_file(folder / "table1.csv", table1_to_csv(rows)),
         write_file(folder / "table1.md", "# Table 1, ours beside the paper's\n\n" + to_markdown(comparisons)),
+        write_file(folder / "table1_procedures.csv", table1_to_csv(procedure_rows(results))),
     ]
     options = {"datasets": datasets, "models": models, "widths": widths, "repetitions": repetitions, "race": race}
     n_runs = sum(row.runs or 0 for row in rows)
     text = (
         f"`table1.csv`, `table1.md`: {len(rows)} rows of the paper's 84, selected among {n_runs:,} runs. Its column "
-        "`bound` is an estimate."
+        "`bound` is an estimate. `table1_procedures.csv`: the rows for which there are runs of a variant, by the "
+        "protocol without changes and by the variant."
     )
     add_note(folder, "table1", options, text)
     return Reproduced(comparisons, files, failures)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from abnet.paper.protocol import REPETITIONS
 from abnet.paper.reproduced import Reproduced, StrPath, check_names, train_missing_runs
 from abnet.paper.results_folder import add_note, reproduced_rows, write_file
-from abnet.paper.run_setting import VARIANTS
 from abnet.paper.table1_rows import paper_table
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ def variants(
     Parameters
     ----------
     names
-        Names in `abnet.paper.VARIANTS`; all by default.
+        Names in `abnet.paper.variant_rows.BEYOND_THE_PAPER`; all by default.
     output_dir
         Folder for `table1_variants.csv` and the figure `table1_variants`; the reproduction is read from its
         `table1.csv`. By default nothing is written.
@@ -45,11 +44,11 @@ def variants(
     """
     from abnet.paper.datasets import names as known_datasets
     from abnet.paper.variant_display import variant_figure
-    from abnet.paper.variant_rows import SIZES, variant_grid, variant_rows, variants_to_csv
+    from abnet.paper.variant_rows import BEYOND_THE_PAPER, SIZES, variant_grid, variant_rows, variants_to_csv
     from abnet.utils.plots import save
 
     settings = variant_grid(
-        variants=check_names("names", names, VARIANTS),
+        variants=check_names("names", names, BEYOND_THE_PAPER),
         datasets=check_names("datasets", datasets or list(SIZES), known_datasets()),
         repetitions=repetitions,
     )
@@ -67,7 +66,10 @@ def variants(
         "Variants of narrow PBGNet and ABNet on a part of the paper's grid (`abnet.paper.variant_rows`): `warm-up` "
         "trains two epochs on the linear loss before the bound, `deviations` learns one standard deviation for each "
         "layer, `both` does both, `restarts` does both from four initialisations and keeps the one with the lowest "
-        "bound, each computed at δ/4. Seeds are those of Table 1: the number of the repetition. `bound` is an estimate."
+        "bound, each computed at δ/4. `small` has a prior of half the scale and learned deviations, with and "
+        "without a hidden layer, and `surround` is its linear network on centre-surround images; their bounds are "
+        "computed at δ/8, which pays for the choice among their settings. Seeds are those of Table 1: the number of "
+        "the repetition. `bound` is an estimate."
     )
     add_note(folder, "variants", {"names": names, "datasets": datasets, "repetitions": repetitions}, text)
     return Reproduced(rows, files, failures)

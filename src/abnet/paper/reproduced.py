@@ -1,7 +1,7 @@
 """What a command of `abnet reproduce` returns, and the steps that the commands share."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
@@ -44,22 +44,24 @@ def train_missing_runs(
     store: StrPath,
     settings: Sequence[Setting],
     *,
+    shown: Sequence[Setting] | None = None,
     train: bool,
     jobs: int,
     client: "Client | None",
     data_dir: StrPath | None,
     verbose: bool,
 ) -> tuple[list[Result], dict[str, str]]:
-    """Train the settings that the store lacks, unless `train` is False; return all stored results, and the failures.
+    """Train the settings that the store lacks, unless `train` is False; return stored results, and the failures.
 
-    The parameters are those of `abnet.paper.table1`.
+    The results are those of the settings in `shown`, by default of the settings that are trained. The other parameters
+    are those of `abnet.paper.table1`.
     """
     failures: dict[str, str] = {}
     with RunStore(store, create=train) as runs:
         if train:
             report = sweep(settings, runs, jobs=jobs, client=client, data_dir=data_dir, verbose=verbose)
             failures = report.failures
-        return stored_results(runs, settings), failures
+        return stored_results(runs, shown or settings), failures
 
 
 def stored_results(store: RunStore, settings: Sequence[Setting]) -> list[Result]:
@@ -71,7 +73,7 @@ def stored_results(store: RunStore, settings: Sequence[Setting]) -> list[Result]
     return results
 
 
-def check_names(parameter: str, names: Sequence[str] | None, known: Mapping[str, object]) -> list[str]:
+def check_names(parameter: str, names: Sequence[str] | None, known: Collection[str]) -> list[str]:
     """Return the names, or all known ones for None; raise ParameterError if one is unknown."""
     if names is None:
         return list(known)

@@ -5,11 +5,14 @@ Both pages have generated parts between marks: a command updates its own part an
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from abnet.paper.grids import table1_grid
+from abnet.paper.procedure_display import procedures_to_markdown
+from abnet.paper.published_runs import read_runs
 from abnet.paper.run_key import NUMERICS_VERSION
-from abnet.paper.table1_comparison import agreement_text, compare
+from abnet.paper.table1_comparison import TableComparison, agreement_text, compare
 from abnet.paper.table1_display import to_markdown
 from abnet.paper.table1_rows import Table1Row, paper_table, read_table1
 from abnet.utils.atomic import atomic_path
@@ -49,7 +52,7 @@ def renew_page(page: str | os.PathLike[str], results: str | os.PathLike[str]) ->
     """
     page = Path(page)
     results = Path(results)
-    parts = _table_parts(results) | _variant_parts(results) | _figure_parts(page, results)
+    parts = _table_parts(results) | _procedure_parts(results) | _variant_parts(results) | _figure_parts(page, results)
     if not parts:
         raise FileNotFoundError(f"no table1.csv and no figure in {results}; run `abnet reproduce table1` first")
     _renew(page, parts, title="# Reproduction\n")
@@ -111,14 +114,30 @@ def _table_parts(results: Path) -> dict[str, str]:
     if not rows:
         return {}
     comparisons = compare(rows)
-    runs = sum(row.runs or 0 for row in rows)
-    complete = sum(c.complete for c in comparisons)
-    count = f"{len(rows)} of 84 rows from {runs:,} of 13,500 runs; {complete} rows compare their whole grid."
     return {
-        "progress": count,
+        "progress": _progress(comparisons, results / "runs.csv"),
         "agreement": agreement_text(comparisons),
         "table1": to_markdown(comparisons),
     }
+
+
+def _progress(comparisons: Sequence[TableComparison], published_runs: Path) -> str:
+    """How much of Table 1 there is; finished runs are counted as `abnet reproduce status` counts them."""
+    complete = sum(comparison.complete for comparison in comparisons)
+    text = f"{len(comparisons)} of 84 rows"
+    if published_runs.exists():
+        finished = {run.setting for run in read_runs(published_runs.read_text(encoding="utf-8"))}
+        grid = table1_grid()
+        text += f" from {len(finished.intersection(grid)):,} of {len(grid):,} runs"
+    return f"{text}; {complete} rows compare their whole grid."
+
+
+def _procedure_parts(results: Path) -> dict[str, str]:
+    path = results / "table1_procedures.csv"
+    if not path.exists():
+        return {}
+    rows = read_table1(path.read_text(encoding="utf-8"))
+    return {"procedures": procedures_to_markdown(rows, reproduced_rows(results))}
 
 
 def reproduced_rows(results: Path) -> list[Table1Row]:

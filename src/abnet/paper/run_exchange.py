@@ -11,9 +11,9 @@ __all__ = ["export_runs", "import_runs"]
 
 
 def export_runs(file: StrPath = "results/runs.csv", store: StrPath = "runs.sqlite") -> int:
-    """Write the finished runs of a store to a CSV file, trials included, variants not; return how many there are."""
+    """Write the finished runs of a store to a CSV file, trials and variants included; return how many there are."""
     with RunStore(store, create=False) as runs:
-        results = [result for result in runs.results() if result.setting.variant is None]
+        results = runs.results()
     write_file(Path(file), runs_to_csv(results))
     return len(results)
 

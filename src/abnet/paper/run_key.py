@@ -68,6 +68,8 @@ def _protocol_constants(protocol: Protocol) -> dict[str, object]:
     constants = asdict(protocol)
     if protocol.variant == Variant():
         del constants["variant"]
+    else:
+        constants["variant"] = _variant_fields(protocol.variant)
     constants["prior"] = None
     if protocol.delta is not None:
         constants["prior"] = "init"
@@ -75,3 +77,12 @@ def _protocol_constants(protocol: Protocol) -> dict[str, object]:
     if protocol.rate_patience is not None:
         constants["rate_factor"] = 0.5
     return constants
+
+
+def _variant_fields(variant: Variant) -> dict[str, object]:
+    """The fields that the variant changes, so that a new kind of change leaves the other variants' keys as they are."""
+    fields = asdict(variant)
+    fields["initialisation"] = repr(variant.initialisation)
+    unchanged = asdict(Variant())
+    unchanged["initialisation"] = repr(Variant().initialisation)
+    return {name: value for name, value in fields.items() if value != unchanged[name]}

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-__all__ = ["Architecture", "FAMILIES", "MODELS", "Setting", "VARIANTS", "Variant"]
+from abnet.networks import FanInUniform, GlorotNormal, Initialisation
+
+__all__ = ["Architecture", "FAMILIES", "MODELS", "Setting", "VARIANTS", "Variant", "architecture_of"]
 
 Architecture: TypeAlias = Literal["narrow", "wide"]
 MODELS = ("PBGNet", "ABNet", "PBGNet_l", "ABNet_l", "EBP", "BC", "BNN")
@@ -15,10 +17,12 @@ WIDEST_NARROW = 8
 
 @dataclass(frozen=True)
 class Variant:
-    """What a variant adds to the paper's protocol of PBGNet and ABNet; none of it needs another bound.
+    """What a variant changes in the protocol; none of it needs another bound.
 
     Attributes
     ----------
+    initialisation
+        How the random networks of PBGNet and ABNet are drawn. Each of them is also the prior of its bound.
     warm_up
         Epochs on the linear loss before the bound; the prior stays the initialisation.
     deviations
@@ -26,20 +30,48 @@ class Variant:
     restarts
         Initialisations trained on each split, the one with the lowest bound kept: each is a prior of its own, so every
         bound is computed at δ divided by their number.
+    centre_surround
+        Whether images are passed through `abnet.paper.images.centre_surround`, a fixed map, before training.
+    candidates
+        Settings among which the best one is chosen by its bound: every bound is computed at δ divided by their number.
+    common_procedure
+        Whether BC is trained by the procedure of ABNetℓ: inputs that are not standardised once more, batches of 32 or
+        64, and a rate that is halved.
     """
 
+    initialisation: Initialisation = GlorotNormal()  # noqa: RUF009 (a frozen value)
     warm_up: int = 0
     deviations: bool = False
     restarts: int = 1
+    centre_surround: bool = False
+    candidates: int = 1
+    common_procedure: bool = False
 
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models that can be trained in this way."""
+        if self.common_procedure:
+            return ("BC",)
+        if self.warm_up or self.deviations or self.restarts > 1 or self.candidates > 1:
+            return ("PBGNet", "ABNet")  # only the bound can train deviations and rank restarts
+        return ("PBGNet", "ABNet", "PBGNet_l", "ABNet_l")
+
+
+_SMALL = GlorotNormal(gain=0.5)
+_CANDIDATES = 8
+"""At least the number of settings that `abnet.paper.variant_rows` compares of the variants that pay for the choice."""
 
 VARIANTS = {
+    "fan-in": Variant(initialisation=FanInUniform()),
+    "common": Variant(common_procedure=True),
     "warm-up": Variant(warm_up=2),
     "deviations": Variant(deviations=True),
     "both": Variant(warm_up=2, deviations=True),
     "restarts": Variant(warm_up=2, deviations=True, restarts=4),
+    "small": Variant(initialisation=_SMALL, deviations=True, candidates=_CANDIDATES),
+    "surround": Variant(initialisation=_SMALL, deviations=True, centre_surround=True, candidates=_CANDIDATES),
 }
-"""Variants of the paper's protocol, by name."""
+"""Variants of the protocol, by name. `abnet.paper.protocol.TABLE1_VARIANTS` says which rows of Table 1 use one."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +85,7 @@ class Setting:
     model
         One of `MODELS`.
     hidden_layer_sizes
-        Units of each hidden layer, leading layer first.
+        Units of each hidden layer, leading layer first; none for a linear network.
     learning_rate
         Adam's rate; None for EBP, which has none.
     repetition
@@ -61,7 +93,7 @@ class Setting:
     trial_epochs
         The most epochs of a trial (`abnet.paper.trials`); None for a run in full.
     variant
-        A name in `VARIANTS`; None for the paper's protocol.
+        A name in `VARIANTS`; None for the protocol without changes.
 
     Examples
     --------
@@ -81,8 +113,8 @@ class Setting:
     def __post_init__(self) -> None:
         if self.model not in MODELS:
             raise ValueError(f"model {self.model!r} is unknown; choose from {', '.join(MODELS)}")
-        if not self.hidden_layer_sizes or min(self.hidden_layer_sizes) < 1:
-            raise ValueError(f"hidden_layer_sizes must be positive and at least one, got {self.hidden_layer_sizes}")
+        if min(self.hidden_layer_sizes, default=1) < 1:
+            raise ValueError(f"hidden_layer_sizes must be positive, got {self.hidden_layer_sizes}")
         if (self.learning_rate is None) != (self.model == "EBP"):
             raise ValueError(
                 f"learning_rate={self.learning_rate} with {self.model}: EBP takes None, the others a number"
@@ -95,8 +127,9 @@ class Setting:
     def _check_variant(self, variant: str) -> None:
         if variant not in VARIANTS:
             raise ValueError(f"variant {variant!r} is unknown; choose from {', '.join(VARIANTS)}")
-        if self.model not in ("PBGNet", "ABNet"):
-            raise ValueError(f"variant {variant!r} with {self.model}: only PBGNet and ABNet have variants")
+        models = VARIANTS[variant].models
+        if self.model not in models:
+            raise ValueError(f"variant {variant!r} with {self.model}: it is a variant of {', '.join(models)}")
 
     @property
     def hidden_layers(self) -> int:
@@ -105,17 +138,22 @@ class Setting:
 
     @property
     def width(self) -> int:
-        """Units of the widest hidden layer."""
-        return max(self.hidden_layer_sizes)
+        """Units of the widest hidden layer; 0 for a linear network."""
+        return max(self.hidden_layer_sizes, default=0)
 
     @property
     def architecture(self) -> Architecture:
-        """Table 1's half: "narrow" (exact aggregation) up to 8 units, "wide" (stochastic) above."""
-        if self.width <= WIDEST_NARROW:
-            return "narrow"
-        return "wide"
+        """Table 1's half."""
+        return architecture_of(self.hidden_layer_sizes)
 
     @property
     def family(self) -> tuple[str, ...]:
         """The models this one can train with."""
         return next(family for family in FAMILIES if self.model in family)
+
+
+def architecture_of(hidden_layer_sizes: tuple[int, ...]) -> Architecture:
+    """Table 1's half: "narrow" (exact aggregation) up to 8 units, "wide" (stochastic) above."""
+    if max(hidden_layer_sizes, default=0) <= WIDEST_NARROW:
+        return "narrow"
+    return "wide"

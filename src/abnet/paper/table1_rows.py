@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.resources import files
 
-from abnet.paper.protocol import DEEPEST_IN_TABLE, NARROW_WIDTHS, WIDE_WIDTHS
+from abnet.paper.protocol import DEEPEST_IN_TABLE, NARROW_WIDTHS, TABLE1_VARIANTS, WIDE_WIDTHS
 from abnet.paper.record_csv import read_records, records_to_csv
 from abnet.paper.run_result import Result
 from abnet.paper.run_setting import MODELS, Architecture, Setting
@@ -15,6 +15,7 @@ __all__ = [
     "Table1Row",
     "dataset_order",
     "paper_table",
+    "procedure_rows",
     "read_table1",
     "table1_rows",
     "table1_to_csv",
@@ -32,6 +33,8 @@ class Table1Row:
     ----------
     dataset, architecture, model
         The cell.
+    variant
+        The variant of the protocol, a name in `abnet.paper.VARIANTS`; empty for the protocol without changes.
     hidden_layers, width, learning_rate
         The selected setting.
     bound
@@ -58,6 +61,7 @@ class Table1Row:
     learning_rate: float | None = None
     repetitions: int | None = None
     runs: int | None = None
+    variant: str = ""
 
     @property
     def cell(self) -> tuple[str, str, str]:
@@ -68,7 +72,9 @@ class Table1Row:
 def table1_rows(results: Iterable[Result]) -> list[Table1Row]:
     """Select a setting for each data set, architecture and model that has runs; rows come in the paper's order.
 
-    Runs outside Table 1's grid (Figure 4's of more than 3 hidden layers) do not compete, nor do trials.
+    Runs outside Table 1's grid (Figure 4's of more than 3 hidden layers) do not compete, nor do trials. A row uses its
+    variant (`abnet.paper.protocol.TABLE1_VARIANTS`) as soon as as many of its runs can be compared as of the protocol
+    without changes.
 
     Examples
     --------
@@ -77,14 +83,37 @@ def table1_rows(results: Iterable[Result]) -> list[Table1Row]:
     >>> table1_rows([result])[0].test_error
     0.04
     """
+    by_place: dict[tuple[str, str, str], list[Table1Row]] = {}
+    for row in _rows_of_all_procedures(results):
+        by_place.setdefault(row.cell, []).append(row)
+    rows = []
+    for of_cell in by_place.values():
+        # Of equal numbers of runs the variant wins, because it comes last.
+        rows.append(max(reversed(of_cell), key=lambda row: row.runs or 0))
+    return rows
+
+
+def procedure_rows(results: Iterable[Result]) -> list[Table1Row]:
+    """Return the rows of the cells that Table 1 fills by a variant: those of the protocol, and those of the variant."""
+    rows = _rows_of_all_procedures(results)
+    with_variant = {row.cell for row in rows if row.variant}
+    return [row for row in rows if row.cell in with_variant]
+
+
+def _rows_of_all_procedures(results: Iterable[Result]) -> list[Table1Row]:
+    """The rows of every cell by the protocol without changes, and then by the cell's variant."""
     in_table = [result for result in results if _in_table(result.setting)]
-    cells = by_cell(in_table, lambda s: (s.dataset, s.architecture, s.model))
+    cells = by_cell(in_table, lambda s: (s.dataset, s.architecture, s.model, s.variant))
     rows = []
     for competing in cells.values():
         selected = choose(competing)
         if selected is not None:
             rows.append(_row(selected))
-    return sorted(rows, key=lambda row: (dataset_order(row.dataset), MODELS.index(row.model), row.architecture))
+    return sorted(rows, key=_table_order)
+
+
+def _table_order(row: Table1Row) -> tuple[object, ...]:
+    return dataset_order(row.dataset), MODELS.index(row.model), row.architecture, row.variant
 
 
 def dataset_order(dataset: str) -> tuple[int, str]:
@@ -100,7 +129,7 @@ def paper_table() -> list[Table1Row]:
 
 
 def table1_to_csv(rows: Iterable[Table1Row]) -> str:
-    """Return rows as CSV: the paper's columns, then `bound_std`, `learning_rate`, `repetitions`, `runs`."""
+    """Return rows as CSV: the paper's columns, then `bound_std`, `learning_rate`, `repetitions`, `runs`, `variant`."""
     return records_to_csv(rows, Table1Row)
 
 
@@ -109,7 +138,7 @@ def read_table1(text: str) -> list[Table1Row]:
     return read_records(
         text,
         Table1Row,
-        texts=("dataset", "architecture", "model"),
+        texts=("dataset", "architecture", "model", "variant"),
         whole_numbers=("hidden_layers", "width", "repetitions", "runs"),
     )
 
@@ -117,6 +146,9 @@ def read_table1(text: str) -> list[Table1Row]:
 def _in_table(setting: Setting) -> bool:
     one_width = len(set(setting.hidden_layer_sizes)) == 1
     deep = setting.hidden_layers > DEEPEST_IN_TABLE
+    variant_of_row = TABLE1_VARIANTS.get((setting.model, setting.architecture))
+    if setting.variant not in (None, variant_of_row):
+        return False
     return one_width and not deep and setting.width in (*NARROW_WIDTHS, *WIDE_WIDTHS)
 
 
@@ -138,4 +170,5 @@ def _row(selected: Selected) -> Table1Row:
         learning_rate=setting.learning_rate,
         repetitions=len(results),
         runs=selected.runs,
+        variant=setting.variant or "",
     )

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from abnet.paper.protocol import REPETITIONS
-from abnet.paper.run_setting import VARIANTS
 from abnet.paper.table1_rows import Table1Row
 from abnet.paper.table_cells import markdown_table, number_cell, number_with_deviation
-from abnet.paper.variant_rows import VARIANT_MODELS, VariantRow
+from abnet.paper.variant_rows import BEYOND_THE_PAPER, VARIANT_MODELS, VariantRow
 from abnet.utils.plots import OKABE_ITO, label_panel, styled
 
 if TYPE_CHECKING:
@@ -22,7 +21,8 @@ NOTE = (
     "Bounds are means over the splits of the Gibbs bound of Table 1. “paper” is the paper's figure, “protocol” our "
     "reproduction of it with the whole grid of 36 settings, the other columns the variants, each with the best of its "
     "settings (`table1_variants.csv` says which); an asterisk marks fewer than five splits. Below, the "
-    "variant with the lowest bound of each row, with the test errors of the vote and of the MAP network."
+    "variant with the lowest bound of each row, with the test errors of the vote and of the MAP network. “linear” is a "
+    "network without hidden layers."
 )
 
 
@@ -40,7 +40,7 @@ def variants_to_markdown(
         protocol_row = reproduced_by_cell.get((dataset, "narrow", model))
         bounds.append([dataset, model, *_bound_cells(by_variant, paper_row, protocol_row)])
         best.append([dataset, model, *_best_cells(_lowest(by_variant), paper_row, protocol_row)])
-    bounds_header = ["data set", "model", "paper", "protocol", *VARIANTS]
+    bounds_header = ["data set", "model", "paper", "protocol", *BEYOND_THE_PAPER]
     bounds_table = markdown_table(bounds_header, bounds)
     best_header = ["data set", "model", "variant", "setting", "bound", "paper", "Δ"]
     best_header += ["test error", "paper", "protocol", "MAP", "paper", "splits"]
@@ -56,7 +56,7 @@ def _bound_cells(by_variant: dict[str, VariantRow], paper: Table1Row | None, pro
     """The bounds of the paper, the reproduction and the variants, with the lowest of the variants in bold."""
     lowest = _marked_bound(_lowest(by_variant))
     cells = [_cell(paper, "bound"), _cell(protocol, "bound")]
-    for variant in VARIANTS:
+    for variant in BEYOND_THE_PAPER:
         bound = ""
         if variant in by_variant:
             bound = _marked_bound(by_variant[variant])
@@ -73,7 +73,7 @@ def _best_cells(best: VariantRow, paper: Table1Row | None, protocol: Table1Row |
         difference = f"{best.bound - paper.bound:+.4f}"
     return [
         best.variant,
-        f"{best.hidden_layers}×{best.width}, {best.learning_rate:g}",
+        f"{_sizes(best)}, {best.learning_rate:g}",
         number_with_deviation(best.bound, best.bound_std, _DIGITS),
         _cell(paper, "bound"),
         difference,
@@ -84,6 +84,12 @@ def _best_cells(best: VariantRow, paper: Table1Row | None, protocol: Table1Row |
         _cell(paper, "map_test_error"),
         str(best.repetitions),
     ]
+
+
+def _sizes(row: VariantRow) -> str:
+    if row.hidden_layers == 0:
+        return "linear"
+    return f"{row.hidden_layers}×{row.width}"
 
 
 def _marked_bound(row: VariantRow) -> str:
@@ -109,6 +115,8 @@ _STYLES = {
     "deviations": ("sky", "s"),
     "both": ("green", "D"),
     "restarts": ("vermillion", "*"),
+    "small": ("purple", "v"),
+    "surround": ("blue", "P"),
 }
 _MARKER_SIZES = {"_": 9.0, "*": 8.0}
 
@@ -125,7 +133,7 @@ def variant_figure(rows: Sequence[VariantRow], reproduced: Sequence[Table1Row], 
             label_panel(axes, letter, model)
         panels[0].set_ylim(bottom=0)  # once both are drawn, since the limits are shared
         panels[0].set_ylabel("Gibbs bound (estimate)")
-        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return figure
 
 
@@ -139,11 +147,11 @@ def _draw(
     """One model: a tick for each data set, and beside each other the bounds of paper, reproduction and variants."""
     datasets = list(dict.fromkeys(row.dataset for row in rows))
     series = {"paper": _bounds_by_dataset(paper, model), "protocol": _bounds_by_dataset(reproduced, model)}
-    for variant in VARIANTS:
+    for variant in BEYOND_THE_PAPER:
         series[variant] = {row.dataset: row.bound for row in rows if (row.model, row.variant) == (model, variant)}
     for number, (label, bounds) in enumerate(series.items()):
         colour, marker = _STYLES[label]
-        shift = 0.13 * (number - 2.5)
+        shift = 0.1 * (number - 3.5)
         shown = [dataset for dataset in datasets if dataset in bounds]
         axes.plot(
             [datasets.index(dataset) + shift for dataset in shown],

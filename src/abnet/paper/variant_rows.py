@@ -1,7 +1,7 @@
-"""Variants of Table 1 that the theory allows: a warm-up, learned deviations, and restarts (counted in the bound).
+"""Variants of Table 1 that the theory allows, such as learned deviations or a small scale of the prior.
 
-Variants of the narrow PBGNet and ABNet. They are kept apart from the paper's protocol: `table1.csv` and `runs.csv` have
-none of their runs. They use a part of the paper's grid: the sizes and rates that do best in `runs.csv`.
+Variants of the narrow PBGNet and ABNet. They are kept apart from the paper's protocol: `table1.csv` has none of their
+runs. They use a part of the paper's grid, the sizes and rates that do best in `runs.csv`, and linear networks.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from abnet.paper.protocol import REPETITIONS
 from abnet.paper.record_csv import read_records, records_to_csv
 from abnet.paper.run_result import Result
-from abnet.paper.run_setting import VARIANTS, Setting
+from abnet.paper.run_setting import Setting
 from abnet.paper.selection import Selected, by_cell, choose, deviation, mean
 from abnet.paper.table1_rows import TABLE_DATASETS, dataset_order
 
 __all__ = [
+    "BEYOND_THE_PAPER",
     "SIZES",
     "VARIANT_MODELS",
     "VariantRow",
@@ -23,6 +24,9 @@ __all__ = [
     "variant_rows",
     "variants_to_csv",
 ]
+
+BEYOND_THE_PAPER = ("warm-up", "deviations", "both", "restarts", "small", "surround")
+"""The names in `abnet.paper.VARIANTS` that the table of variants compares."""
 
 SIZES: dict[str, tuple[int, ...]] = {
     "ads": (2, 2),
@@ -41,10 +45,15 @@ RATES: dict[str, tuple[float, ...]] = {"mnistLH": (0.01,)}
 USUAL_RATES = (0.1, 0.01)
 VARIANT_MODELS = ("PBGNet", "ABNet")
 
+LINEAR: tuple[int, ...] = ()
+"""No hidden layer: a linear network, whose only layer is the output neuron."""
+IMAGES = ("mnist17", "mnist49", "mnist56", "mnistLH")
+"""The data sets of images, which have surroundings."""
+
 
 def variant_grid(
     *,
-    variants: Sequence[str] = tuple(VARIANTS),
+    variants: Sequence[str] = BEYOND_THE_PAPER,
     datasets: Sequence[str] = TABLE_DATASETS,
     repetitions: int = REPETITIONS,
 ) -> list[Setting]:
@@ -55,23 +64,37 @@ def variant_grid(
     >>> len(variant_grid()), len(variant_grid(variants=["both"], datasets=["ads"], repetitions=1))
     (460, 4)
     """
-    networks = [(dataset, model, SIZES.get(dataset, (2,))) for dataset in datasets for model in VARIANT_MODELS]
-    if DEEPER.dataset in datasets:
-        networks.append((DEEPER.dataset, DEEPER.model, DEEPER.hidden_layer_sizes))
     settings = []
     for variant in variants:
-        for dataset, model, sizes in networks:
-            for rate in RATES.get(dataset, USUAL_RATES):
-                for repetition in range(repetitions):
-                    settings.append(Setting(dataset, model, sizes, rate, repetition, variant=variant))
+        for dataset in datasets:
+            for model in VARIANT_MODELS:
+                for sizes in _sizes(variant, dataset, model):
+                    for rate in RATES.get(dataset, USUAL_RATES):
+                        for repetition in range(repetitions):
+                            settings.append(Setting(dataset, model, sizes, rate, repetition, variant=variant))
     return settings
+
+
+def _sizes(variant: str, dataset: str, model: str) -> list[tuple[int, ...]]:
+    """The hidden layers that are compared for one variant, data set and model."""
+    if variant == "surround":
+        if dataset in IMAGES:
+            return [LINEAR]
+        return []
+    sizes = [SIZES.get(dataset, (2,))]
+    if variant == "small":
+        sizes.append(LINEAR)
+    elif (dataset, model) == (DEEPER.dataset, DEEPER.model):
+        sizes.append(DEEPER.hidden_layer_sizes)
+    return sizes
 
 
 @dataclass(frozen=True)
 class VariantRow:
     """A row of `table1_variants.csv`: the setting with the best mean bound, as in Table 1.
 
-    The bound is an estimate, as there: it accounts for the choice among restarts, but not for that among settings.
+    The bound is an estimate, as there: it accounts for the choice among restarts, and among settings only where the
+    variant has `candidates`.
     """
 
     dataset: str
@@ -92,7 +115,7 @@ class VariantRow:
 
 def variant_rows(results: Iterable[Result]) -> list[VariantRow]:
     """Select a setting for each data set, model and variant that has runs; trials and the paper's runs are left out."""
-    of_variants = [result for result in results if result.setting.variant is not None]
+    of_variants = [result for result in results if result.setting.variant in BEYOND_THE_PAPER]
     cells = by_cell(of_variants, lambda s: (s.dataset, s.model, s.variant or ""))
     rows = []
     for competing in cells.values():
@@ -118,7 +141,7 @@ def read_variants(text: str) -> list[VariantRow]:
 
 
 def _order(row: VariantRow) -> tuple[tuple[int, str], int, int]:
-    return dataset_order(row.dataset), VARIANT_MODELS.index(row.model), list(VARIANTS).index(row.variant)
+    return dataset_order(row.dataset), VARIANT_MODELS.index(row.model), BEYOND_THE_PAPER.index(row.variant)
 
 
 def _row(selected: Selected) -> VariantRow:

@@ -77,7 +77,7 @@ def _start(settings: Settings, sizes: tuple[int, ...], aggregation: Aggregation,
     """The initial state: the given prior or a random one, and the given initial network, if any."""
     prior = settings.given_prior
     if prior is None:
-        network = BAM.init(rng, sizes)
+        network = BAM.init(rng, sizes, settings.initialisation)
         prior = Posterior.from_networks([network], [network], aggregation)
     first = settings.first
     if first is None:

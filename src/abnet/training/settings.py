@@ -12,7 +12,17 @@ from abnet.certificates.certificate import Source
 from abnet.certificates.from_evidence import Terms
 from abnet.certificates.goals import Goal, goals_by_rank
 from abnet.certificates.row_by_row import fits_anew
-from abnet.networks import Aggregation, Ancestral, Exact, PBGNet, SampledPBGNet, Uniform, exact
+from abnet.networks import (
+    Aggregation,
+    Ancestral,
+    Exact,
+    GlorotNormal,
+    Initialisation,
+    PBGNet,
+    SampledPBGNet,
+    Uniform,
+    exact,
+)
 from abnet.networks.posterior import Posterior
 from abnet.training.teachers import TEACHERS
 from abnet.utils.errors import Parameter, ParameterError
@@ -143,6 +153,8 @@ class Settings:
         Whether NaN in plain arrays is a missing value.
     given_prior, first : Posterior or None
         The given prior (None: a random one), and the initial weights of training (None: those of the prior).
+    initialisation : Initialisation
+        How a random prior is drawn.
     """
 
     estimator: str
@@ -167,6 +179,7 @@ class Settings:
     gaps: bool = False
     given_prior: Posterior | None = None
     first: Posterior | None = None
+    initialisation: Initialisation = GlorotNormal()  # noqa: RUF009 (a frozen value)
     verbose: int = 0
 
     def __post_init__(self) -> None:
