@@ -62,7 +62,7 @@ def variant_grid(
     Examples
     --------
     >>> len(variant_grid()), len(variant_grid(variants=["both"], datasets=["ads"], repetitions=1))
-    (460, 4)
+    (750, 4)
     """
     settings = []
     for variant in variants:

@@ -76,7 +76,7 @@ def groups_of(settings: Iterable[Setting]) -> list[SettingGroup]:
     --------
     >>> from abnet.paper import table1_grid
     >>> [group.name for group in groups_of(table1_grid())[:2]]
-    ['ads 2 PBGNet+ABNet #0', 'ads 2 PBGNet+ABNet #1']
+    ['ads 2 PBGNet #0', 'ads 2 PBGNet #1']
     """
     members: dict[tuple[object, ...], list[Setting]] = {}
     for setting in dict.fromkeys(settings):
