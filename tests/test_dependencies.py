@@ -17,12 +17,12 @@ EXTRAS = {
     "dask": [
         "model/distributed_scoring.py",
         "cli/reproduce.py",
-        "paper/group_dispatch.py",
-        "paper/reproduce_figures.py",
-        "paper/reproduce_table1.py",
-        "paper/reproduce_variants.py",
-        "paper/reproduced.py",
-        "paper/sweeping.py",
+        "paper/figures/figure4.py",
+        "paper/reproduction/reproduced.py",
+        "paper/reproduction/table1.py",
+        "paper/reproduction/variants.py",
+        "paper/runs/group_dispatch.py",
+        "paper/runs/sweeping.py",
     ],
     "onnx": ["export/onnx_graph.py"],
 }
