@@ -16,6 +16,7 @@ from abnet.explanation.own_cells import OwnCells, own_cells
 from abnet.model.leading_signs import LeadingLayer, leading_layer, leading_signs
 from abnet.model.model import Model
 from abnet.model.region_words import RegionWords
+from abnet.utils.coded_rows import Inputs
 from abnet.utils.wording import printable
 
 __all__ = ["regions_in_words"]
@@ -60,13 +61,13 @@ class Column(NamedTuple):
     cells: OwnCells
 
 
-def regions_in_words(model: Model, inputs: NDArray[np.float64]) -> tuple[RegionWords, ...]:
+def regions_in_words(model: Model, inputs: Inputs) -> tuple[RegionWords, ...]:
     """The regions of a model in words, those with most rows first; none for a model without such regions.
 
     Parameters
     ----------
     model : Model
-    inputs : array (rows, n_inputs)
+    inputs : array or CodedRows (rows, n_inputs)
         Prepared training rows.
 
     Examples

@@ -4,20 +4,23 @@ These regions cut the space into disjoint parts, each row in exactly one of them
 only, so rows that were held out from training can certify an error rate for each (`abnet.certificates`).
 """
 
+from collections.abc import Sequence
 from functools import singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from abnet.certificates.region_counts import LocatedRows
 from abnet.model.predictors.compact import Compact
 from abnet.model.predictors.layers import Layers
 from abnet.model.predictors.leading import weighted_sums
 from abnet.model.predictors.predictor import Predictor, as_matrix
 from abnet.model.predictors.uniform import UniformPredictor
+from abnet.model.region_words import RegionWords
 from abnet.utils.coded_rows import dense
 
-__all__ = ["LeadingLayer", "leading_layer", "leading_signs", "why_no_signs"]
+__all__ = ["LeadingLayer", "leading_layer", "leading_signs", "located_rows", "why_no_signs"]
 
 MOST_NEURONS = 10
 """Widest leading layer that is called narrow. It has 1,024 regions: of more, few would hold enough rows."""
@@ -121,6 +124,22 @@ def leading_signs(predictor: Predictor, inputs: Any) -> NDArray[np.str_] | None:
         block = np.asarray(dense(matrix[start : start + step]), np.float32).astype(np.float64)
         signs[start : start + step] = np.where(weighted_sums(*layer, block) >= 0, "+", "-")
     return _joined(signs)
+
+
+def located_rows(predictor: Predictor, inputs: Any, region_words: Sequence[RegionWords]) -> LocatedRows | None:
+    """The region of each prepared row, with the regions in words; None if rows are not in one region each.
+
+    Parameters
+    ----------
+    predictor : Predictor
+    inputs : array, sparse matrix or CodedRows (n, n_inputs)
+    region_words : sequence of RegionWords
+        Those that are known.
+    """
+    signs = leading_signs(predictor, inputs)
+    if signs is None:
+        return None
+    return LocatedRows(signs, {region.signs: str(region) for region in region_words})
 
 
 def _joined(signs: NDArray[np.str_]) -> NDArray[np.str_]:

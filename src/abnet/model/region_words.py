@@ -2,7 +2,7 @@
 
 import msgspec
 
-__all__ = ["RegionWords", "words_of_region"]
+__all__ = ["RegionWords"]
 
 EXACT = 0.995
 """Words that fit at least this share of the rows need no "mostly"."""
@@ -42,11 +42,3 @@ class RegionWords(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         if min(self.covered, self.pure) >= EXACT:
             return self.words
         return f"mostly {self.words}"
-
-
-def words_of_region(regions: tuple[RegionWords, ...], signs: str) -> str:
-    """A region in words; empty if there are none for it."""
-    for region in regions:
-        if region.signs == signs:
-            return str(region)
-    return ""
