@@ -138,7 +138,7 @@ class CertifiedRegions:
 
     def table(self) -> list[list[str]]:
         """The regions as cells of text, with a header."""
-        lines = [["region", "neurons", "described by", "rows", "answer", "error rate at most", "errors seen"]]
+        lines = [["region", "neurons", "rows", "answer", "error rate at most", "errors seen"]]
         for region in self.listed:
             signs = region.signs
             if signs == REST:
@@ -147,7 +147,6 @@ class CertifiedRegions:
                 [
                     str(region.number),
                     signs,
-                    printable(region.words, 90),
                     percent(region.share),
                     region.answer_text,
                     percent_up(region.error_bound),
@@ -158,8 +157,11 @@ class CertifiedRegions:
 
     def describe(self) -> str:
         """The table in plain text."""
-        lines = aligned(self.table(), left=3)
-        return "\n\n".join([paragraphs(f"{self.heading}:"), lines, paragraphs(self.remark)])
+        parts = [paragraphs(f"{self.heading}:"), aligned(self.table(), left=2)]
+        in_words = [f"{region.number}: {printable(region.words, 200)}" for region in self.listed if region.words]
+        if in_words:
+            parts.append("\n".join(in_words))
+        return "\n\n".join([*parts, paragraphs(self.remark)])
 
     def __str__(self) -> str:
         return self.describe()
