@@ -91,7 +91,11 @@ def test_the_number_of_repetitions_uses_the_most_runs_by_enumeration() -> None:
         else:
             assert choice is not None
             assert choice.runs == max(used)
-            assert len(choice.results) == max(r for r in range(1, 5) if used[r - 1] == max(used))
+            assert choice.compared == max(r for r in range(1, 5) if used[r - 1] == max(used))
+            there = finished[choice.setting.hidden_layer_sizes]
+            assert [run.setting.repetition for run in choice.results] == [
+                k for k in range(4) if set(range(k)) <= there and k in there
+            ]
 
 
 def test_a_diverged_setting_is_never_chosen() -> None:
