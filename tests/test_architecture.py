@@ -20,8 +20,8 @@ METHODS = {
     "model/model.py": {
         "abnet.export.to_c",
         "abnet.export.to_onnx",
-        "abnet.explanation.certified_regions.CertifiedRegions",
-        "abnet.explanation.certified_regions.regions_of",
+        "abnet.explanation.certified_region.CertifiedRegions",
+        "abnet.explanation.certified_region.regions_of",
         "abnet.explanation.row_explanation.Explanation",
         "abnet.export.CSource",
         "abnet.explanation.row_explanation.explain",

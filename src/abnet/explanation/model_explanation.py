@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abnet.explanation.background import ExplanationPlan, network_inputs
-from abnet.explanation.certified_regions import CertifiedRegions, certified_regions
+from abnet.explanation.certified_region import CertifiedRegions, certified_regions
 from abnet.explanation.direction import CLEAR, CategoryEffect, category_effects, rank_correlation
 from abnet.explanation.own_cells import OwnCells, own_cells
 from abnet.explanation.regions import Region, RegionTable, RowRegions, region_table, why_no_regions

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.explanation.background import ExplanationPlan, network_inputs
-from abnet.explanation.certified_regions import CertifiedRegion, certified_regions
+from abnet.explanation.certified_region import CertifiedRegion, certified_regions
 from abnet.explanation.regions import RowRegions, row_regions, why_no_regions
 from abnet.explanation.row_cells import row_cells
 from abnet.explanation.shapley import explained_outputs, shapley_values

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from abnet.certificates.certificate import Certificate, ClassBounds
 from abnet.certificates.sentences import said
 from abnet.certificates.sentences import table as certificate_table
-from abnet.explanation.certified_regions import CertifiedRegions, certified_regions
+from abnet.explanation.certified_region import CertifiedRegions, certified_regions
 from abnet.model.model import Model
 from abnet.report.markup import rendered, table, typeset, with_code
 from abnet.utils.natural_order import natural_order
