@@ -166,7 +166,7 @@ def test_regions_survive_saving_and_are_certified_again_on_fresh_rows(
 def test_a_model_without_regions_says_why(rows: tuple[pd.DataFrame, NDArray[np.str_]]) -> None:
     frame, y = rows[0].iloc[:300], rows[1][:300]
     mixture = CertifiedClassifier((2,), n_estimators=2, max_iter=2, random_state=0).fit(frame, y).model_
-    trained = ABNetClassifier((3,), max_iter=2, random_state=0).fit(frame[["glucose", "age"]], y).model_
+    trained = ABNetClassifier((3,), posterior="train", max_iter=2, random_state=0).fit(frame[["glucose", "age"]], y).model_
     groups = np.arange(300) // 2
     grouped = CertifiedClassifier((2,), max_iter=2, random_state=0).fit(frame, y, groups=groups).model_
     reasons = {}
