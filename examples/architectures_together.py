@@ -49,6 +49,6 @@ trained = jax.jit(jax.vmap(train))(*stacked)
 
 for k, hidden in enumerate(ARCHITECTURES):
     net, prior, masks = jax.tree.map(lambda leaf, k=k: np.asarray(leaf[k], np.float64), (trained, *stacked))
-    losses = aggregation.linear_loss(aggregation.masked_output(net, data.X, masks), data.y)
+    losses = aggregation.linear_loss(aggregation.masked_output(net, data.X, masks), data.y.astype(np.float64))
     bound = bounds.loss_bound(losses, float(aggregation.kl(net, prior)), delta=DELTA, n_candidates=K)
     print(f"2-{'-'.join(map(str, hidden))}-1: bound on the Gibbs risk {bound:.2f}")
