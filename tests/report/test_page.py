@@ -15,13 +15,13 @@ import pytest
 
 import abnet
 from abnet.certificates.evidence import observe
-from abnet.certificates.fingerprint import background_rows
 from abnet.certificates.fitted_rows import row_filter
 from abnet.certificates.from_evidence import Terms, certify
 from abnet.certificates.goals import TargetError, TargetRecall
 from abnet.certificates.held import Held
 from abnet.certificates.meet_goal import meet
 from abnet.certificates.sentences import said
+from abnet.explanation.background_rows import background_rows
 from abnet.model import Card, Model, load, save
 from abnet.report.columns import form_fields, medoid
 from abnet.report.measures import measure_rows

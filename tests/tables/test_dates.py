@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abnet.tables.date_shapes import read_dates
-from abnet.tables.frames import cells_of
-from abnet.tables.series import ORDERS, days
+from abnet.tables.date_grammar import read_dates
+from abnet.tables.days import ORDERS, days
+from abnet.tables.table import cells_of
 
 ISO, DAY_FIRST, MONTH_FIRST = ORDERS
 
@@ -101,10 +101,10 @@ def typed() -> dict[str, Any]:
     "kind", ["microseconds", "zone", "arrow", "objects", "python", "polars", "polars zone", "polars text"]
 )
 def test_typed_columns_give_the_same_bits_as_text(kind: str) -> None:
-    x, strange = days(cells_of(typed()[kind]), ISO)
+    x, odd = days(cells_of(typed()[kind]), ISO)
     expected, _ = days(cells_of(STAMPS), ISO)
     assert x.tobytes() == expected.tobytes()
-    assert not strange
+    assert not odd
     assert np.isnan(x).tolist() == [False, False, False, True]
 
 
@@ -114,9 +114,9 @@ def test_days_of_dates_without_time() -> None:
 
 @pytest.mark.parametrize("missing", ["", "NA", "?", "NaT", None, np.nan])
 def test_strange_values_are_counted_and_missing_ones_are_not(missing: Any) -> None:
-    x, strange = days(cells_of(["2024-01-01", "soon", " soon", missing, 7]), ISO)
+    x, odd = days(cells_of(["2024-01-01", "soon", " soon", missing, 7]), ISO)
     assert np.isnan(x).tolist() == [False, True, True, True, True]
-    assert strange == {"soon": 2, "7": 1}
+    assert odd == {"soon": 2, "7": 1}
 
 
 def test_years_of_two_digits_are_those_from_1969_to_2068() -> None:
@@ -141,9 +141,9 @@ def test_stamps_by_the_hundred_thousand_go_one_way_in_every_library() -> None:
     texts = [*stamps.tolist(), "soon", "", " 2020-01-01 ", "2020-01-01T00:00+02:00", None]
     expected = np.array([None if text is None else text.removesuffix("Z") for text in stamps], "datetime64[us]")
     start = time.process_time()
-    x, strange = days(cells_of(pl.Series(texts)), ISO)
+    x, odd = days(cells_of(pl.Series(texts)), ISO)
     assert time.process_time() - start < 2  # one regular expression per cell took four seconds
     assert x[:200_000].tobytes() == (expected.astype(np.int64) / 86_400_000_000).tobytes()
-    assert strange == {"soon": 1}
+    assert odd == {"soon": 1}
     assert x[-3:-1].tolist() == [18262.0, 18262.0 - 1 / 12]
     assert days(cells_of(texts), ISO).x.tobytes() == x.tobytes()

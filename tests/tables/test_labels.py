@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis.extra import numpy as arrays
 from sklearn.preprocessing import LabelEncoder
 
-from abnet.tables.labels import FEW, LOOK, Labels, counted
+from abnet.tables.labels import _FEW, _FIRST_LABELS, Labels, counted
 from abnet.utils.class_scores import winners
 
 MANY: list[Any] = [
@@ -169,10 +169,10 @@ def test_many_wide_labels_from_a_small_file_are_refused() -> None:
     assert Labels.from_dict({"dtype": "<U3", "values": values}).n_classes == 1000
 
 
-@pytest.mark.parametrize("different", [1, 2, FEW, FEW + 1, 40])
+@pytest.mark.parametrize("different", [1, 2, _FEW, _FEW + 1, 40])
 @pytest.mark.parametrize("late", [False, True])
 def test_labels_are_counted_as_numpy_counts_them(different: int, late: bool, rng: np.random.Generator) -> None:
-    y = rng.choice([f"class {i}" for i in range(different)], 3 * LOOK)
+    y = rng.choice([f"class {i}" for i in range(different)], 3 * _FIRST_LABELS)
     if late:
         y[-3:] = ["a first", "class 0", "z last"]
     for labels in (y, np.arange(len(y)) % 7, y[:0]):

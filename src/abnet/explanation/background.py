@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.certificates.fingerprint import BACKGROUND_ROWS, decimals, drawn_rows
+from abnet.explanation.background_rows import BACKGROUND_ROWS, decimals, drawn_rows
 from abnet.model.model import Model
 from abnet.model.predictors.predictor import as_matrix
 from abnet.utils import checks

@@ -59,7 +59,7 @@ The recipe of mnist49 (cells, directions, root, width, fraction) was chosen on o
 PREPARATIONS: dict[str, str] = {
     "none": "unscaled rows",
     "standardise": "columns scaled on the first part",
-    "thermometer": "thermometer codes with thresholds from the first part (`abnet.tables.preparation.transformers`)",
+    "thermometer": "thermometer codes with thresholds from the first part (`ThermometerCodes`)",
     "upright": "the fixed map `abnet.paper.images.deskew`",
     "gradients": "the fixed maps `deskew`, then `oriented_gradients`, of `abnet.paper.images`",
 }
@@ -157,7 +157,7 @@ def preprocessor_of(preparation: str) -> Any:
     """The preprocessor that the classifier fits on its first part, or None."""
     from sklearn.preprocessing import StandardScaler
 
-    from abnet.tables.preparation.transformers import ThermometerCodes
+    from abnet.tables.preparation.thermometer_codes import ThermometerCodes
 
     if preparation == "standardise":
         return StandardScaler()

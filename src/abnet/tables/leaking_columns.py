@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
 from abnet.tables.cells import is_missing
+from abnet.tables.column_cells import Distinct
 from abnet.tables.columns.column import Column
 from abnet.tables.columns.numeric import NumericColumn
-from abnet.tables.frames import Table, factorised
 from abnet.tables.notes import Note
-from abnet.tables.series import Distinct
+from abnet.tables.table import Table, factorised
 
 __all__ = ["leaking_columns"]
 
@@ -67,7 +67,7 @@ def leaking_columns(table: Table, columns: Sequence[Column], y: Any) -> list[Not
     Examples
     --------
     >>> from abnet.tables.columns import NumericColumn
-    >>> from abnet.tables.frames import as_table
+    >>> from abnet.tables.table import as_table
     >>> table = as_table({"weeks": [*range(20, 36), *range(37, 45)], "age": [20, 50, 30] * 8})
     >>> columns = [NumericColumn(name, 0.0, 0.0, 1.0, False) for name in ("weeks", "age")]
     >>> [(note.code, note.columns, note.facts) for note in leaking_columns(table, columns, [1] * 16 + [0] * 8)]

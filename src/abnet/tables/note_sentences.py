@@ -364,13 +364,16 @@ def sentence(note: "Note", spell: Spelling = str) -> str:
 
 
 def _fields(note: "Note", spell: Spelling) -> dict[str, Any]:
-    """What stands in the places of a sentence; a fact of the note comes before anything else of that name."""
+    """The values of the places in a sentence; a fact of the note comes before anything else of that name."""
     rows = note.rows or 0
-    first_column = note.columns[0] if note.columns else ""
+    first_column = "".join(note.columns[:1])
     parameters = ("use", "groups", "numeric", "categorical", "dates")
     such_as = quoted(note.example)
     if rows > 1:
         such_as = f"such as {such_as}"
+    agreeing = _SEVERAL_ROWS
+    if rows == 1:
+        agreeing = _ONE_ROW
     return {
         "columns": listed(note.columns, most=5),
         "n": len(note.columns),
@@ -382,7 +385,7 @@ def _fields(note: "Note", spell: Spelling) -> dict[str, Any]:
         "such_as": such_as,
         "value": note.example,
         "form": "",
-        **(_ONE_ROW if rows == 1 else _SEVERAL_ROWS),
+        **agreeing,
         **{name: spell(Parameter(name, first_column)) for name in parameters},
         **note.facts,
     }

@@ -107,8 +107,9 @@ def _distinct(notes: Iterable[Note]) -> list[Note]:
     """Each note once, the most important first; of several notes about the same column, the one with the most rows."""
     found: dict[tuple[str, tuple[str, ...], str], Note] = {}
     for note in notes:
-        # The facts of a count change with it: two batches of a file report one thing with different counts.
-        facts = str(note.facts) if note.rows is None else ""
+        facts = ""
+        if note.rows is None:  # otherwise facts change with the number of rows, as from batch to batch of a file
+            facts = str(note.facts)
         key = (note.code, note.columns, facts)
         known = found.get(key)
         if known is None or (note.rows or 0) > (known.rows or 0):
@@ -120,7 +121,9 @@ def _line_groups(notes: Iterable[Note]) -> list[list[Note]]:
     """The notes that share a line, line by line."""
     groups: dict[str, list[Note]] = {}
     for place, note in enumerate(notes):
-        key = note.code if note.shares_a_line else f"{note.code} {place}"
+        key = note.code
+        if not note.shares_a_line:
+            key = f"{note.code} {place}"
         groups.setdefault(key, []).append(note)
     return list(groups.values())
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abnet.tables.frames import as_table
+from abnet.tables.table import as_table
 from abnet.tables.table_errors import TableError, listed
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 
 from abnet.tables.preparation import StandardMap, as_preparation, preparation_from_dict, preparation_to_dict
 from abnet.tables.preparation.coded import CodedMap
-from abnet.tables.preparation.thermometer import GROUP, cuts, in_columns, thresholds_of
+from abnet.tables.preparation.thermometer import _COLUMNS, contiguous_columns, cuts, thresholds_of
 from abnet.utils.threads import MANY
 
 
@@ -98,8 +98,8 @@ def test_many_rows_have_the_thresholds_of_their_distinct_values(rng: np.random.G
 
 
 def test_columns_have_the_thresholds_that_each_has_alone(rng: np.random.Generator) -> None:
-    X = rng.integers(-9, 9, (MANY + 5, 2 * GROUP + 1)).astype(np.float32)
-    np.testing.assert_array_equal(in_columns(X), X.T)
+    X = rng.integers(-9, 9, (MANY + 5, 2 * _COLUMNS + 1)).astype(np.float32)
+    np.testing.assert_array_equal(contiguous_columns(X), X.T)
     alone = [tuple(cuts(column, 32).tolist()) for column in X.T]
     assert thresholds_of(X) == tuple(alone)
 

@@ -10,7 +10,6 @@ import pytest
 
 import abnet
 from abnet.tables import read_table
-from abnet.tables.frames import as_table
 from abnet.tables.preparation import (
     TableMap,
     TablePreparation,
@@ -18,6 +17,7 @@ from abnet.tables.preparation import (
     preparation_from_dict,
     preparation_to_dict,
 )
+from abnet.tables.table import as_table
 
 START = date(2020, 1, 1)
 

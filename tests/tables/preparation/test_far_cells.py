@@ -10,10 +10,11 @@ import pytest
 from abnet import CertifiedClassifier
 from abnet.estimators.logistic_rival import logistic_regression
 from abnet.tables.columns import CLIP, DateColumn, NumericColumn, far_cells
-from abnet.tables.frames import as_table
 from abnet.tables.notes import NoteWarning
 from abnet.tables.preparation import StandardMap, TablePreparation
-from abnet.tables.preparation.transformers import PlainNumbers, has_far_cells
+from abnet.tables.preparation.array_checks import has_far_cells
+from abnet.tables.preparation.plain_numbers import PlainNumbers
+from abnet.tables.table import as_table
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(np.array([10.0, 0.0, 5.0]), size=(200, 3)).round(3)

@@ -14,8 +14,7 @@ from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
 from abnet.tables.columns.encoded import Encoded
 from abnet.tables.preparation import TablePreparation
-from abnet.tables.preparation.exchangeable import absent_p, at_least, beyond_p, new_value_p, scarce_p
-from abnet.tables.preparation.input_check import (
+from abnet.tables.preparation.input_shift import (
     CERTAIN,
     ColumnCheck,
     InputShiftError,
@@ -24,6 +23,7 @@ from abnet.tables.preparation.input_check import (
     shift_notes,
     shifted,
 )
+from abnet.tables.preparation.shift_tests import absent_p, at_least, beyond_p, new_value_p, scarce_p
 from abnet.tables.preparation.training_inputs import TrainingInputs, rank_of
 from abnet.tables.table_errors import TableError
 

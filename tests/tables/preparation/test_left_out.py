@@ -10,9 +10,9 @@ import pytest
 
 from abnet import ABNetClassifier
 from abnet.tables import TableError, read_table
-from abnet.tables.frames import as_table
 from abnet.tables.preparation import TablePreparation, preparation_from_dict, preparation_to_dict
-from abnet.tables.preparation.input_check import InputShiftWarning
+from abnet.tables.preparation.input_shift import InputShiftWarning
+from abnet.tables.table import as_table
 from abnet.tables.table_errors import UnknownColumnError
 from promised import promised
 

@@ -12,9 +12,9 @@ from sklearn.linear_model import Ridge
 from abnet import ABNetClassifier
 from abnet.tables.columns import HashedColumn
 from abnet.tables.columns.hashed import tokens_of
-from abnet.tables.frames import as_table
 from abnet.tables.many_texts import gains, unexplained
 from abnet.tables.preparation import TablePreparation, preparation_from_dict, preparation_to_dict
+from abnet.tables.table import as_table
 
 N = 400
 RNG = np.random.default_rng(0)

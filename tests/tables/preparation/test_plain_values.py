@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from abnet.tables.preparation import TablePreparation, as_preparation, preparation_from_dict, preparation_to_dict
-from abnet.tables.preparation.transformers import ThermometerCodes
+from abnet.tables.preparation.thermometer_codes import ThermometerCodes
 
 RNG = np.random.default_rng(0)
 X = np.column_stack([RNG.normal(5, 3, 100), RNG.normal(size=100) * 1e-3, np.ones(100), RNG.lognormal(3, 2, 100)])

@@ -11,9 +11,10 @@ from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardSca
 from abnet.model.model import Model
 from abnet.model.predict_table import predict_table
 from abnet.model.predictors.compact import Compact
-from abnet.tables.frames import as_table
 from abnet.tables.preparation import CodedMap, Preparation, TablePreparation, as_preparation, preparation_to_dict
-from abnet.tables.preparation.transformers import PlainNumbers, ThermometerCodes
+from abnet.tables.preparation.plain_numbers import PlainNumbers
+from abnet.tables.preparation.thermometer_codes import ThermometerCodes
+from abnet.tables.table import as_table
 from abnet.utils.coded_rows import CodedRows, dense
 
 X = np.random.default_rng(0).normal(size=(40, 3)).round(2)

@@ -8,8 +8,8 @@ import pytest
 
 from abnet.tables import TableError
 from abnet.tables.preparation import TablePreparation
+from abnet.tables.preparation.plain_numbers import PlainNumbers
 from abnet.tables.preparation.shared_ids import least_ids
-from abnet.tables.preparation.transformers import PlainNumbers
 
 N = 600
 RNG = np.random.default_rng(0)

@@ -17,8 +17,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from abnet import ABNetClassifier
 from abnet.tables import TableError, batches, read_table
-from abnet.tables.frames import as_table
 from abnet.tables.preparation import TablePreparation, UnseenWarning, preparation_from_dict, preparation_to_dict
+from abnet.tables.table import as_table
 
 
 def features(table: dict[str, list[Any]], **options: Any) -> dict[str, list[float]]:

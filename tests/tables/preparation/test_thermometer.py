@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from abnet import ABNetClassifier
-from abnet.tables.preparation.transformers import ThermometerCodes
+from abnet.tables.preparation.thermometer_codes import ThermometerCodes
 
 
 @given(st.lists(st.integers(-50, 50), min_size=2, max_size=40).filter(lambda v: len(set(v)) > 1), st.integers(1, 100))

@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 
 from abnet.tables import TableError, read_table
-from abnet.tables.frames import as_table
 from abnet.tables.misread_text import _other_dates, misread_text_note
 from abnet.tables.preparation import TablePreparation, preparation_from_dict, preparation_to_dict
+from abnet.tables.table import as_table
 
 
 def numbers(preparation: TablePreparation, table: Any) -> list[float]:

@@ -6,8 +6,8 @@ from numpy.typing import NDArray
 from abnet.tables.columns.column import Column, UnseenRows, kind, missing_feature
 from abnet.tables.columns.encoded import Encoded
 from abnet.tables.columns.scaling import check_scaling, scaled
-from abnet.tables.frames import Table
-from abnet.tables.series import ORDERS, days
+from abnet.tables.days import ORDERS, days
+from abnet.tables.table import Table
 
 __all__ = ["BY_TYPE", "YEAR", "DateColumn", "day_text"]
 

@@ -9,7 +9,7 @@ from abnet.tables.cells import is_blank, to_text
 from abnet.tables.columns.column import Column, UnseenRows, kind, missing_feature
 from abnet.tables.columns.encoded import Encoded
 from abnet.tables.columns.words import words_of
-from abnet.tables.frames import Table
+from abnet.tables.table import Table
 
 __all__ = ["BUCKETS", "HashedColumn", "tokens_of"]
 
@@ -52,7 +52,7 @@ class HashedColumn(Column, frozen=True, tag="hashed"):
 
     Examples
     --------
-    >>> from abnet.tables.frames import as_table
+    >>> from abnet.tables.table import as_table
     >>> features, _ = HashedColumn("t", 8, False).encode(as_table({"t": ["ab", "AB", ""]}))
     >>> features.astype(int).tolist()
     [[1, 0, 0, 0, 0, 1, 0, 0], [1, 0, 0, 0, 0, 1, 0, 0], [0, 0, 0, 0, 0, 0, 0, 0]]

@@ -9,7 +9,7 @@ import numpy as np
 from abnet.tables.cells import is_blank, to_text
 from abnet.tables.columns.column import Column, UnseenRows, kind, missing_feature
 from abnet.tables.columns.encoded import Encoded
-from abnet.tables.frames import Table
+from abnet.tables.table import Table
 
 __all__ = ["MOST_WORDS", "WordsColumn", "common_words", "words_of"]
 

@@ -19,8 +19,8 @@ from abnet.utils.threads import parallel_map, threads_for
 if TYPE_CHECKING:
     from abnet.tables.columns.column import Column
     from abnet.tables.columns.encoded import Encoded
-    from abnet.tables.frames import Table
     from abnet.tables.notes import Note
+    from abnet.tables.table import Table
 
     Base = Preparation
 else:  # of one of several kinds: msgspec is told when a file is read

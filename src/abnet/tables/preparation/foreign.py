@@ -8,7 +8,7 @@ from abnet.utils.coded_rows import Inputs
 
 if TYPE_CHECKING:
     from abnet.tables.columns.encoded import Encoded
-    from abnet.tables.frames import Table
+    from abnet.tables.table import Table
 
 __all__ = ["Foreign"]
 

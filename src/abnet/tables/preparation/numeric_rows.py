@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.tables.columns import read_numbers
-from abnet.tables.frames import Table
+from abnet.tables.table import Table
 from abnet.tables.table_errors import TableError, listed, quoted
 
 __all__ = ["number_cells", "numeric_rows"]
@@ -15,9 +15,9 @@ __all__ = ["number_cells", "numeric_rows"]
 def number_cells(table: Table, name: str) -> NDArray[np.float64]:
     """A column as numbers, NaN where a cell is missing; an error where it holds anything else."""
     cells = table.cells(name)
-    x, strange = read_numbers(cells)
-    if strange.any():
-        first = int(strange.argmax())
+    x, odd = read_numbers(cells)
+    if odd.any():
+        first = int(odd.argmax())
         problem = f"{quoted(cells.cell(first))} is not a finite number; correct the cell or leave it empty."
         raise TableError(f"column {name!r}, {table.row(first)}: {problem}")
     return x

@@ -4,9 +4,9 @@ import re
 from math import sqrt
 
 from abnet.tables.cells import BLANK, to_number
+from abnet.tables.column_cells import Cells
 from abnet.tables.identifiers import NEARLY_ALL, name_words
 from abnet.tables.notes import Note
-from abnet.tables.series import Cells
 
 __all__ = ["least_ids", "shared_id"]
 
@@ -60,7 +60,7 @@ def shared_id(name: str, cells: Cells) -> Note | None:
 
     Examples
     --------
-    >>> from abnet.tables.frames import cells_of
+    >>> from abnet.tables.table import cells_of
     >>> note = shared_id("patient_id", cells_of([visit // 3 for visit in range(90)]))
     >>> note.rows, note.facts
     (90, {'values': 30})

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.tables.cells import is_blank
+from abnet.tables.column_cells import Cells
 from abnet.tables.columns.column import Column
 from abnet.tables.columns.encoded import BLOCK, Encoded
-from abnet.tables.frames import Table, as_table
 from abnet.tables.note_sentences import named_option, sentence
 from abnet.tables.notes import Note
 from abnet.tables.preparation.preparation import Preparation, Read
-from abnet.tables.series import Cells
+from abnet.tables.table import Table, as_table
 from abnet.tables.table_errors import TableError, listed
 from abnet.tables.unseen import Unseen, UnseenWarning, refuse_unseen
 from abnet.utils.coded_rows import dense
