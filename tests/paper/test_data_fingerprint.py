@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 import pytest
 
-from abnet.paper.data_fingerprint import data_fingerprint
+from abnet.paper.data.data_fingerprint import data_fingerprint
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
 Y = np.array([0, 1])

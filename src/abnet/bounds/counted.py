@@ -12,7 +12,7 @@ import numpy as np
 from abnet.bounds.betting import betting_bound, least_betting_bound, row_weighted_betting_bound
 from abnet.bounds.clopper_pearson import binomial_tail, clopper_pearson_bound, clopper_pearson_lower
 from abnet.bounds.drawn_network import drawn_network_bound
-from abnet.bounds.gibbs import gibbs_bound_frozen
+from abnet.bounds.frozen_gibbs import gibbs_bound_frozen
 from abnet.bounds.methods import method
 from abnet.bounds.rounding import round_up
 
