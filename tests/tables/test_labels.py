@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis.extra import numpy as arrays
 from sklearn.preprocessing import LabelEncoder
 
-from abnet.tables.labels import _FEW, _FIRST_LABELS, Labels, counted
+from abnet.tables.labels import _FEW, _FIRST_LABELS, Labels, count_labels
 from abnet.utils.class_scores import winners
 
 MANY: list[Any] = [
@@ -176,6 +176,6 @@ def test_labels_are_counted_as_numpy_counts_them(different: int, late: bool, rng
     if late:
         y[-3:] = ["a first", "class 0", "z last"]
     for labels in (y, np.arange(len(y)) % 7, y[:0]):
-        for mine, theirs in zip(counted(labels), np.unique(labels, return_counts=True), strict=True):
+        for mine, theirs in zip(count_labels(labels), np.unique(labels, return_counts=True), strict=True):
             np.testing.assert_array_equal(mine, theirs)
             assert mine.dtype == theirs.dtype

@@ -239,14 +239,14 @@ class ExplanationPlan:
         """The plan in a record; ValueError for anything that `to_dict` would not have written."""
         where = "explanation plan"
         places = checks.list_of(checks.tally)
-        fields = checks.take(
+        fields = checks.fields(
             where,
             record,
             version=checks.one_of(VERSION),
             columns=checks.list_of(checks.text),
             owners=places,
             codes=places,
-            original=checks.flag,
+            original=checks.boolean,
             background=lambda name, value: value,
             permutations=checks.list_of(checks.list_of(places)),
             exact_columns=checks.tally,

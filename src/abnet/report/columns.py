@@ -9,9 +9,9 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from abnet.model.model import Model
-from abnet.report.markup import rendered, table
+from abnet.report.markup import html_table, rendered
 from abnet.tables.columns import BooleanColumn, Column, DateColumn, NumericColumn, TextColumn
-from abnet.tables.note_sentences import named_option, sentence
+from abnet.tables.note_sentences import named_option, note_sentence
 from abnet.tables.preparation.preparation import Preparation, Unprepared
 from abnet.tables.preparation.scalers import MinMaxMap, StandardMap
 from abnet.utils.wording import number_of, shortened
@@ -33,9 +33,9 @@ def columns_section(model: Model) -> Markup:
     remarks: Markup | str = ""
     if preparation.columns:
         used = _used_table([(column.name, _kind(column), _features(column)) for column in preparation.columns])
-        notes = [[", ".join(note.columns), sentence(note, named_option)] for note in preparation.notes]
+        notes = [[", ".join(note.columns), note_sentence(note, named_option)] for note in preparation.notes]
         if notes:
-            remarks = table(["column", "remark"], _shortened(notes), caption="Remarks", left=2)
+            remarks = html_table(["column", "remark"], _shortened(notes), caption="Remarks", left=2)
     elif model.feature_names is not None:
         used = _used_table([(name, "numeric", "1 feature") for name in model.feature_names])
     else:
@@ -46,7 +46,7 @@ def columns_section(model: Model) -> Markup:
 
 def _used_table(columns: Sequence[tuple[str, str, str]]) -> Markup:
     lines = _shortened(_grouped(columns))
-    return table(["column", "kind", "features"], lines, caption="Columns used", left=3)
+    return html_table(["column", "kind", "features"], lines, caption="Columns used", left=3)
 
 
 def _grouped(columns: Sequence[tuple[str, str, str]]) -> list[list[str]]:

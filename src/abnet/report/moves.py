@@ -14,7 +14,7 @@ from abnet.explanation.regions import Region
 from abnet.explanation.units import error_text, value_text
 from abnet.model.model import Model
 from abnet.report.contribution_charts import beeswarms, dependences
-from abnet.report.markup import rendered, table, typeset
+from abnet.report.markup import html_table, rendered, typeset
 from abnet.report.measures import LOCATED, GivenRows
 from abnet.report.svg import Bar, bar_chart
 from abnet.utils.wording import number_of, percent, percentage_points, shortened
@@ -182,7 +182,7 @@ def _error_growth_table(explanation: ModelExplanation, columns: list[ColumnImpor
         f"Growth of the error of {percent(explanation.error)} when a column is shuffled, on "
         f"{explanation.n_shuffled:,} rows"
     )
-    return table(["column", "error grows by", "standard error"], lines, caption=caption)
+    return html_table(["column", "error grows by", "standard error"], lines, caption=caption)
 
 
 def _regions(model: Model, explanation: ModelExplanation, *, given: bool) -> dict[str, Any] | None:
@@ -214,7 +214,7 @@ def _regions(model: Model, explanation: ModelExplanation, *, given: bool) -> dic
         scale = f"The expected answer ranges from −1, {low}, to +1, {high}."
     return {
         "words": words,
-        "table": table(["network", "neurons", "rows in it", "expected answer"], lines, left=2, caption=caption),
+        "table": html_table(["network", "neurons", "rows in it", "expected answer"], lines, left=2, caption=caption),
         "scale": scale,
     }
 

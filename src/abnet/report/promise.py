@@ -11,7 +11,7 @@ from abnet.certificates.certificate import Certificate, ClassBounds
 from abnet.certificates.sentences import said
 from abnet.certificates.sentences import table as certificate_table
 from abnet.model.model import Model
-from abnet.report.markup import rendered, table, with_code
+from abnet.report.markup import html_table, rendered, with_code
 from abnet.utils.natural_order import natural_order
 
 __all__ = ["Peer", "better_peers", "peers_of", "promise_section", "weak_classes"]
@@ -126,7 +126,7 @@ def _by_class(c: Certificate) -> tuple[Markup, list[int]]:
     for line in marked:
         name, bound, *others = rows[line]
         rows[line] = [name, f"{bound} (much higher)", *others]
-    return table(header, rows, caption="The certificate by class", marked=marked), marked
+    return html_table(header, rows, caption="The certificate by class", marked=marked), marked
 
 
 def _weak_lines(c: Certificate) -> list[int]:

@@ -16,7 +16,7 @@ from abnet.explanation.model_explanation import ModelExplanation
 from abnet.explanation.units import value_text
 from abnet.model.model import Model
 from abnet.report.estimates import fitted_warning
-from abnet.report.markup import rendered, table, with_code
+from abnet.report.markup import html_table, rendered, with_code
 from abnet.report.measures import RowMeasures
 from abnet.report.moves import direction_text
 from abnet.report.promise import Peer, better_peers, weak_classes
@@ -213,7 +213,7 @@ def _decision(model: Model) -> dict[str, Any] | None:
     header, *lines = rule_table(certificate)
     rates: Markup | str = ""
     if lines:
-        rates = table(header, lines, caption="What the rule reaches")
+        rates = html_table(header, lines, caption="What the rule reaches")
     return {"rule": _rule(model), "promises": promises, "table": rates}
 
 

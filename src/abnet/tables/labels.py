@@ -50,7 +50,7 @@ _FEW = 8
 """Different labels that the others are compared with, one by one."""
 
 
-def counted(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+def count_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """The distinct labels of y, sorted, and how often each occurs, as in `np.unique`.
 
     Sorting text is slow, so labels are first compared with the few that occur in the first rows; only others are
@@ -58,7 +58,7 @@ def counted(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
 
     Examples
     --------
-    >>> counted(np.array(["yes", "no", "yes"]))
+    >>> count_labels(np.array(["yes", "no", "yes"]))
     (array(['no', 'yes'], dtype='<U3'), array([1, 2]))
     """
     if y.ndim != 1 or y.dtype.kind != "U" or not len(y):
@@ -112,7 +112,7 @@ class Labels:
         """The labels that occur in y, sorted; raises a ValueError for fewer than two, or for types that do not sort."""
         labels = np.asarray(y)
         try:
-            classes = counted(labels)[0]
+            classes = count_labels(labels)[0]
         except TypeError as error:
             raise ValueError("y mixes labels that cannot be sorted, such as numbers and text: use one type.") from error
         if classes.dtype.kind == "f" and not np.isfinite(classes).all():

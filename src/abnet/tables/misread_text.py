@@ -165,7 +165,7 @@ def _short_dates(counts: Mapping[str, int], n_rows: int) -> Note | None:
 
 
 def _days(counts: Mapping[str, int]) -> NDArray[np.float64]:
-    """The day of every text in the order that reads most rows, NaN where there is none."""
+    """The day of every text in the order that reads most rows, NaN if there is none."""
     written = read_dates(list(counts))
     rows = np.array(list(counts.values()))
     candidates = [written.days(order) for order in ORDERS]

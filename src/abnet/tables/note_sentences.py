@@ -20,7 +20,7 @@ __all__ = [
     "WORDINGS",
     "Wording",
     "named_option",
-    "sentence",
+    "note_sentence",
 ]
 
 
@@ -341,7 +341,7 @@ Spelling = Callable[[Parameter], str]
 """Writes a parameter, such as ``use='id'`` in Python and ``--use id`` on the command line."""
 
 
-def sentence(note: "Note", spell: Spelling = str) -> str:
+def note_sentence(note: "Note", spell: Spelling = str) -> str:
     """A note in words.
 
     Parameters
@@ -353,7 +353,7 @@ def sentence(note: "Note", spell: Spelling = str) -> str:
     Examples
     --------
     >>> from abnet.tables.notes import Note
-    >>> sentence(Note("no name", ("",)), lambda parameter: "--use ''")
+    >>> note_sentence(Note("no name", ("",)), lambda parameter: "--use ''")
     "column '' was left out: it has no name; --use '' keeps it"
     """
     wording = WORDINGS[note.code]
@@ -401,7 +401,7 @@ def named_option(parameter: Parameter) -> str:
     Examples
     --------
     >>> from abnet.tables.notes import Note
-    >>> sentence(Note("no name", ("",)), named_option)
+    >>> note_sentence(Note("no name", ("",)), named_option)
     "column '' was left out: it has no name; the option 'use' keeps it"
     """
     name = OPTIONS.get(parameter.name, parameter.name)

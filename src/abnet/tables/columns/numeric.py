@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from abnet.tables.column_cells import Cells, Numbers, odd_texts
 from abnet.tables.columns.column import Column, UnseenRows, kind, missing_feature
 from abnet.tables.columns.encoded import Encoded
-from abnet.tables.columns.scaling import check_scaling, scaled
+from abnet.tables.columns.scaling import check_scaling, filled_and_scaled
 from abnet.tables.number_forms import PLAIN, NumberForm
 from abnet.tables.table import Table
 
@@ -122,7 +122,7 @@ class NumericColumn(Column, frozen=True, tag="numeric"):
         """Features (n, width) of some numbers."""
         features = []
         if self.scale is not None:
-            features.append(scaled(x, self.fill, self.mean, self.scale))
+            features.append(filled_and_scaled(x, self.fill, self.mean, self.scale))
         if self.indicator:
             features.append(np.isnan(x).astype(np.float64))
         return np.column_stack(features)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from abnet.tables.preparation.preparation import Preparation
 from abnet.utils.threads import MANY, parallel_map, threads_for
 
-__all__ = ["BLOCK", "ThermometerMap", "check_thresholds", "cuts", "thresholds_of"]
+__all__ = ["BLOCK", "ThermometerMap", "check_thresholds", "column_thresholds", "thresholds_of"]
 
 
 class ThermometerMap(Preparation, frozen=True, tag="thermometer"):
@@ -98,7 +98,7 @@ def thresholds_of(X: NDArray[Any], most: int = MOST_THRESHOLDS) -> tuple[tuple[f
     found: list[NDArray[np.float64]] = []
     for start in range(0, rows.shape[1], _COLUMNS):
         columns = contiguous_columns(rows[:, start : start + _COLUMNS])
-        found += parallel_map(lambda column: cuts(column, most), columns, threads_for(len(rows)))
+        found += parallel_map(lambda column: column_thresholds(column, most), columns, threads_for(len(rows)))
     return tuple(_without_single(thresholds) for thresholds in found)
 
 
@@ -130,7 +130,7 @@ def contiguous_columns(rows: NDArray[Any]) -> NDArray[Any]:
     return out
 
 
-def cuts(column: NDArray[Any], most: int) -> NDArray[np.float64]:
+def column_thresholds(column: NDArray[Any], most: int) -> NDArray[np.float64]:
     """Thresholds between neighbouring distinct values, at most `most`, evenly spaced by rank.
 
     A threshold t lies near the middle. It avoids numbers with a few more decimals than the column has, so that no
@@ -144,7 +144,7 @@ def cuts(column: NDArray[Any], most: int) -> NDArray[np.float64]:
 
     Examples
     --------
-    >>> cuts(np.array([0.1, 0.2, 0.3, 0.5]), 32).round(6)
+    >>> column_thresholds(np.array([0.1, 0.2, 0.3, 0.5]), 32).round(6)
     array([0.145455, 0.245455, 0.354545])
     """
     distinct: NDArray[Any] = _distinct_in_float32(column)

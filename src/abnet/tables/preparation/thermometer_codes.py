@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from abnet.tables.preparation.thermometer import ThermometerMap, cuts
+from abnet.tables.preparation.thermometer import ThermometerMap, column_thresholds
 
 __all__ = ["ThermometerCodes"]
 
@@ -51,7 +51,7 @@ class ThermometerCodes(TransformerMixin, BaseEstimator):
         if self.n_thresholds < 1:
             raise ValueError(f"n_thresholds must be a whole number of at least 1; got {self.n_thresholds!r}.")
         rows = validate_data(self, X, dtype=[np.float64, np.float32])
-        self.thresholds_ = [cuts(column, self.n_thresholds) for column in rows.T]
+        self.thresholds_ = [column_thresholds(column, self.n_thresholds) for column in rows.T]
         if not any(len(thresholds) for thresholds in self.thresholds_):
             raise ValueError(f"every column ({rows.shape[1]}) is constant on the {rows.shape[0]} rows: no thresholds.")
         return self
