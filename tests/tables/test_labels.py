@@ -25,7 +25,8 @@ MANY: list[Any] = [
 
 @pytest.mark.parametrize("y", MANY, ids=str)
 def test_codes_are_those_of_scikit_learn(y: Any) -> None:
-    labels, oracle = Labels.of(y), LabelEncoder().fit(y)
+    labels = Labels.of(y)
+    oracle = LabelEncoder().fit(y)
     np.testing.assert_array_equal(labels.classes, oracle.classes_)
     np.testing.assert_array_equal(labels.encode(y), oracle.transform(y))
     np.testing.assert_array_equal(labels.decode(labels.encode(y)), np.asarray(y))
@@ -75,7 +76,8 @@ def test_signs_are_for_two_classes() -> None:
 
 
 def test_scores_of_two_classes_and_of_more() -> None:
-    two, three = Labels.of(["no", "yes"]), Labels.of([10, 20, 30])
+    two = Labels.of(["no", "yes"])
+    three = Labels.of([10, 20, 30])
     assert two.from_scores([-1e-300, -0.0, 0.0, 5.0]).tolist() == ["no", "yes", "yes", "yes"]
     assert two.from_scores([[0.5, 0.5], [0.2, 0.8]]).tolist() == ["no", "yes"]
     assert three.from_scores([[1, 1, 0], [0, 1, 1], [-3, -2, -1]]).tolist() == [10, 20, 30]
@@ -98,7 +100,8 @@ def test_codes_outside_are_refused() -> None:
 
 
 def test_labels_are_values() -> None:
-    one, same = Labels.of(["a", "b"]), Labels(np.array(["a", "b"]))
+    one = Labels.of(["a", "b"])
+    same = Labels(np.array(["a", "b"]))
     assert one == same
     assert hash(one) == hash(same)
     for other in (Labels(np.array(["b", "a"])), Labels(np.array(["a", "b"], object)), Labels.of(["a", "c"]), "a"):

@@ -59,7 +59,8 @@ def test_a_part_says_what_a_copy_of_its_rows_says(name: str) -> None:
 def test_other_rows_have_no_say() -> None:
     """What the rows beside a part hold decides nothing about it: neither kinds nor numbers nor words for the user."""
     rng = np.random.default_rng(0)
-    n, rows = 3 * FIRST_ROWS, np.random.default_rng(1).permutation(3 * FIRST_ROWS)[:FIRST_ROWS]
+    n = 3 * FIRST_ROWS
+    rows = np.random.default_rng(1).permutation(3 * FIRST_ROWS)[:FIRST_ROWS]
     clean: dict[str, list[str]] = {
         "x": [f"{value:.3f}" for value in rng.normal(size=n)],
         "zip": [str(value) for value in rng.integers(10_000, 99_999, n)],
@@ -73,7 +74,7 @@ def test_other_rows_have_no_say() -> None:
             spoiled[name][place] = cell
     found = [
         choose_all(as_table(pl.DataFrame(columns)).shared().part(rows), ColumnOptions()) for columns in (clean, spoiled)
-    ]  # fmt: skip
+    ]
     assert found[0] == found[1]
     assert found[0] == choose_all(as_table(pl.DataFrame(clean)[rows]), ColumnOptions())
 
@@ -105,8 +106,10 @@ def test_columns_of_other_types_are_taken_as_ever() -> None:
     frame = pl.DataFrame({"x": [1.5, 2.5, 3.5], "flag": [True, None, False], "text": ["a", "b", "c"]})
     part = as_table(frame).shared().part(np.array([2, 0]))
     assert [[part.cells(name).cell(place) for place in range(2)] for name in frame.columns] == [
-        [3.5, 1.5], [False, True], ["c", "a"],
-    ]  # fmt: skip
+        [3.5, 1.5],
+        [False, True],
+        ["c", "a"],
+    ]
     plain = as_table({"x": [1, 2, 3]}).shared().part(np.array([1]))
     assert plain.cells("x").cell(0) == 2
 

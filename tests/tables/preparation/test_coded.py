@@ -113,7 +113,8 @@ def test_a_number_and_its_float32_are_on_one_side_of_a_threshold(values: list[fl
     assume(len(np.unique(np.array(values, np.float32))) > 1)
     t = column_thresholds(np.array(values), 100)
     near = np.concatenate([t, np.nextafter(t, np.inf), np.nextafter(t, -np.inf), t.astype(np.float32), values, others])
-    reached, single = near[:, None] >= t, near.astype(np.float32)
+    reached = near[:, None] >= t
+    single = near.astype(np.float32)
     np.testing.assert_array_equal(single[:, None].astype(np.float64) >= t, reached)
     np.testing.assert_array_equal(single[:, None] >= t.astype(np.float32), reached)
     assert len(t) == len(np.unique(np.array(values, np.float32))) - 1
@@ -128,7 +129,8 @@ def test_scaled_decimals_have_the_codes_of_their_float32(decimals: int, more: in
     def rows(n: int, digits: int) -> np.ndarray:
         return (rng.normal(size=(n, 5)) * [1, 3, 10, 30, 100] + [0, 5, 37, 1000, 2000]).round(digits)
 
-    fitted, new = coded(rows(n, decimals)), rows(20_000, decimals + more)
+    fitted = coded(rows(n, decimals))
+    new = rows(20_000, decimals + more)
     np.testing.assert_array_equal(
         fitted.with_codes(fitted.base.transform(new)).reached,
         fitted.with_codes(fitted.base.transform(new.astype(np.float32))).reached,
@@ -138,7 +140,8 @@ def test_scaled_decimals_have_the_codes_of_their_float32(decimals: int, more: in
 def test_whole_numbers_beyond_float32_have_thresholds_where_it_tells_them_apart() -> None:
     rng = np.random.default_rng(0)
     column = 2**24 + rng.integers(0, 4000, 500)
-    t, new = column_thresholds(column.astype(np.float64), 32), 2.0**24 + np.arange(4000)
+    t = column_thresholds(column.astype(np.float64), 32)
+    new = 2.0**24 + np.arange(4000)
     np.testing.assert_array_equal(new[:, None] >= t, new.astype(np.float32)[:, None].astype(np.float64) >= t)
 
 

@@ -31,7 +31,8 @@ def spoiled(value: float) -> Any:
 def test_the_other_cells_are_scaled_without_it(made: Any, value: float) -> None:
     names = ("a", "b", "c")
     frame, usual = (pl.DataFrame(rows, schema=names) for rows in (spoiled(value), np.delete(X, 7, axis=0)))
-    fitted, without = made().fit(frame), made().fit(usual)
+    fitted = made().fit(frame)
+    without = made().fit(usual)
     assert fitted.map_.columns[0].mean == pytest.approx(without.map_.columns[0].mean)
     assert fitted.map_.columns[0].scale == pytest.approx(without.map_.columns[0].scale)
     features = fitted.transform(frame)
@@ -74,7 +75,8 @@ def test_one_far_cell_is_found_among_any_number_of_rows(n: int) -> None:
 
 def test_logistic_regression_beside_the_model_is_not_spoiled_either() -> None:
     frame, clean = (pl.DataFrame(rows, schema=("a", "b", "c")) for rows in (spoiled(1e12), X))
-    fitted, y = TablePreparation().fit(frame), X[:, 1] > 0
+    fitted = TablePreparation().fit(frame)
+    y = X[:, 1] > 0
     model = logistic_regression().fit(fitted.transform(frame), y)
     assert np.mean(model.predict(fitted.transform(clean)) == y) > 0.95
 

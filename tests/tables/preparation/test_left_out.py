@@ -161,7 +161,8 @@ def test_a_number_for_each_customer_no_longer_makes_a_certificate() -> None:
     n = 400
     rng = np.random.default_rng(0)
     ids = np.sort(100_000 + rng.permutation(900_000)[:n])
-    table, y = pl.DataFrame({"customer_id": ids, "noise": rng.normal(size=n)}), np.repeat(["first", "second"], n // 2)
+    table = pl.DataFrame({"customer_id": ids, "noise": rng.normal(size=n)})
+    y = np.repeat(["first", "second"], n // 2)
     for use, low in (("customer_id", True), ((), False)):
         clf = ABNetClassifier((2,), max_iter=30, preprocessor=TablePreparation(use=use), random_state=0).fit(table, y)
         assert (promised(clf).vote_error_bound < 0.2) == low
@@ -265,7 +266,8 @@ def test_the_index_of_a_sorted_table_no_longer_makes_a_certificate() -> None:
             table, y
         )
 
-    misled, careful = learned(use="index"), learned()
+    misled = learned(use="index")
+    careful = learned()
     assert promised(misled).vote_error_bound < 0.1
     with pytest.warns(InputShiftWarning, match="index"):
         assert np.mean(misled.predict(new) != y) == 0.5  # all of them are second

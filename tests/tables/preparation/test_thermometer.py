@@ -63,7 +63,8 @@ def test_unsound_rows_are_refused() -> None:
 
 def test_a_classifier_fits_the_thresholds_on_its_first_part_alone() -> None:
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(60, 2)), rng.integers(0, 2, 60)
+    X = rng.normal(size=(60, 2))
+    y = rng.integers(0, 2, 60)
     fitted = []
 
     class Watched(ThermometerCodes):
