@@ -16,7 +16,7 @@ import pytest
 from abnet.certificates.decision import Decision
 from abnet.explanation.row_explanation import explain_inputs
 from abnet.model.model import Model
-from abnet.report.moves import page_plan
+from abnet.report.importance_section import page_plan
 from abnet.report.page import report_page
 from abnet.tables.columns import TextColumn
 from abnet.tables.unseen import UnseenWarning

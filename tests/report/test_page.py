@@ -23,11 +23,11 @@ from abnet.certificates.meet_goal import meet
 from abnet.certificates.sentences import said
 from abnet.explanation.background_rows import background_rows
 from abnet.model import Card, Model, load, save
-from abnet.report.columns import form_fields, medoid
+from abnet.report.certificate_section import Peer, peers_of, weak_classes
+from abnet.report.form_fields import form_fields, medoid
 from abnet.report.measures import measure_rows
 from abnet.report.page import report_page, write_report
-from abnet.report.promise import Peer, peers_of, weak_classes
-from abnet.report.summary import About
+from abnet.report.summary_section import About
 from abnet.report.svg import Series, chart, nice_ticks
 from abnet.tables.columns import NumericColumn
 from abnet.tables.labels import Labels

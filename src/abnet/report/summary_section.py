@@ -15,11 +15,11 @@ from abnet.certificates.statement import Statement
 from abnet.explanation.model_explanation import ModelExplanation
 from abnet.explanation.units import value_text
 from abnet.model.model import Model
-from abnet.report.estimates import fitted_warning
+from abnet.report.certificate_section import Peer, better_peers, weak_classes
+from abnet.report.estimates_section import fitted_warning
+from abnet.report.importance_section import direction_text
 from abnet.report.markup import html_table, rendered, with_code
 from abnet.report.measures import RowMeasures
-from abnet.report.moves import direction_text
-from abnet.report.promise import Peer, better_peers, weak_classes
 from abnet.report.svg import Bar, bar_chart
 from abnet.tables.note_sentences import named_option
 from abnet.tables.notes import Note, note_lines
