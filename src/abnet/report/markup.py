@@ -36,7 +36,7 @@ def html_table(
     >>> html_table(["", "n"], [["<b>", "1"]], caption="Rows").count("&lt;b&gt;")
     1
     """
-    return drawn("html_table", list(header), [list(row) for row in rows], caption, left, set(marked))
+    return drawn("table", list(header), [list(row) for row in rows], caption, left, set(marked))
 
 
 def with_code(text: str) -> Markup:
