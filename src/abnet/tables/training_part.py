@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.certificates.split import Split, row_hashes
+from abnet.certificates.row_hashing import row_hashes
+from abnet.certificates.split import Split
 from abnet.tables.binning import Binning
 from abnet.tables.notes import Note
 from abnet.tables.polars_frames import stacked
@@ -18,11 +19,11 @@ from abnet.tables.target import FeaturesAndLabels, labelled, split_target
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["Learning", "learning_part"]
+__all__ = ["TrainingPart", "choose_training_part"]
 
 
 @dataclass(frozen=True)
-class Learning:
+class TrainingPart:
     """The training rows of a table.
 
     Attributes
@@ -54,7 +55,7 @@ class Learning:
         return sum(note.rows or 0 for note in self.notes if note.code == "missing labels")
 
 
-def learning_part(
+def choose_training_part(
     read: "Callable[[], Iterable[polars.DataFrame]]",
     target: str,
     *,
@@ -63,12 +64,11 @@ def learning_part(
     seed: int,
     missing_label: str = "drop",
     bins: int | Sequence[float] | None = None,
-) -> Learning:
+) -> TrainingPart:
     """The whole table if it has at most `max_learn_rows` rows, otherwise a random choice of training rows.
 
-    A larger table is read twice: once for the hashes of its rows (`abnet.certificates.split`; this temporarily takes 40
-    bytes per row), and once for the training rows. The same rows and seed give the same choice, in any order of the
-    rows.
+    A larger table is read twice: once for the hashes of its rows (`row_hashes`; this temporarily takes 40 bytes per
+    row), and once for the training rows. The same rows and seed give the same choice, in any order of the rows.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def learning_part(
         whole = stacked(first)  # in pieces: to copy all text takes longer than to read half of it
         first.clear()
         X, y, label_notes = split_target(whole, target, missing_label=missing_label, typed=False)
-        return Learning(X, y, (*notes, *label_notes), len(y), cuts=cuts)
+        return TrainingPart(X, y, (*notes, *label_notes), len(y), cuts=cuts)
 
     hashes, n_unlabelled = _hashes_of_labelled(chain(_emptied(first), frames), target, missing_label)
     is_training = np.zeros(len(hashes), np.bool_)
@@ -112,7 +112,7 @@ def learning_part(
         return labelled(read_classes(), target)
 
     X, y, label_notes = _chosen(labelled_frames(), target, is_training)
-    return Learning(X, y, (*notes, *label_notes), len(is_training), is_training, labelled_frames, cuts)
+    return TrainingPart(X, y, (*notes, *label_notes), len(is_training), is_training, labelled_frames, cuts)
 
 
 def _binned(read: "Callable[[], Iterable[polars.DataFrame]]", binning: Binning) -> "Iterable[polars.DataFrame]":
