@@ -6,11 +6,12 @@ from scipy.stats import binom, binomtest
 
 from abnet.bounds.counted import cost_bound
 from abnet.certificates.decision import Decision, cuts_between
-from abnet.certificates.from_evidence import Terms
 from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall
 from abnet.certificates.held import Held
 from abnet.certificates.meet_goal import meet
 from abnet.certificates.split import bet_keys, row_hashes, row_order
+from abnet.certificates.statements.cost_bound import CostBound
+from abnet.certificates.terms import Terms
 
 CLASSES = ("well", "ill")
 SAMPLES = 300
@@ -63,7 +64,7 @@ def test_a_goal_that_is_certified_holds(goal: Goal, sort: bool) -> None:
         met += 1
         broken += true_rate(goal, decision)[1]
         assert all(statement.check() == "recomputed" for statement in statements)
-        assert statements[0].rule["threshold"] == decision.threshold
+        assert statements[0].rule.threshold == decision.threshold
     assert met > SAMPLES // 2
     assert binomtest(broken, SAMPLES, 0.1, alternative="greater").pvalue > 1e-3
 
@@ -172,7 +173,8 @@ def test_unknown_labels_cost_as_much_as_anything_can() -> None:
     strange = np.where(np.arange(400) < 100, 2, truth)
     _, (after, *_) = meet(goal, Held(scores, truth), scores, strange, CLASSES, Terms(), keys=keys)
     assert (after.value or 0.0) > (before.value or 0.0) + 1.0
-    assert after.counted["largest"] == 5.0
+    assert isinstance(after, CostBound)
+    assert after.largest == 5.0
 
 
 def test_what_is_printed_is_what_was_certified() -> None:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from abnet.certificates.estimate import Estimate
 from abnet.certificates.fitted_rows import FittedRows
 from abnet.certificates.recorded_model import RecordedModel, inner_model
-from abnet.certificates.statement import Estimate
 from abnet.utils.caller_rows import take_rows
 from abnet.utils.errors import Parameter, TrainingRowsError
 from abnet.utils.wording import number_of
@@ -38,9 +38,11 @@ def estimate_error(wrong: ArrayLike, seen: FittedRows | None) -> Estimate:
         )
     counted = f"{number_of(errors, 'error')} on {number_of(len(rows), 'row')}"
     return Estimate(
-        quantity="error", of="predict", value=errors / len(rows), why=f"This is not a certificate: {counted}, {known}",
+        quantity="error rate",
+        value=errors / len(rows),
+        why=f"This is not a certificate: {counted}, {known}",
         counted={"errors": errors, "n": len(rows), "n_training_rows": found},
-    )  # fmt: skip
+    )
 
 
 def label_marks(codes: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:

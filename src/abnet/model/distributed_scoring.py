@@ -15,9 +15,10 @@ from numpy.typing import ArrayLike
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.evidence import Evidence, Groups, observe
 from abnet.certificates.fitted_rows import Sighted
-from abnet.certificates.from_evidence import Terms, certify
+from abnet.certificates.from_evidence import certify
 from abnet.certificates.grouped_rows import check_groups
 from abnet.certificates.split import RandomState, bet_keys, drawn_seed, row_hashes, row_order
+from abnet.certificates.terms import Terms
 from abnet.certificates.training_rows import filter_of, label_marks, refuse_fitted
 from abnet.model.digest import belonging, model_digest
 from abnet.model.model import FittedClassifier, Model, model_of

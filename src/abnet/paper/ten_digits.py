@@ -122,7 +122,8 @@ def measure_digits(
     report : callable, optional
         Called after each epoch with a stage's name, the epoch, the number of epochs and the best loss.
     """
-    from abnet.certificates.from_evidence import Terms, certify
+    from abnet.certificates.from_evidence import certify
+    from abnet.certificates.terms import Terms
     from abnet.estimators.observing import observe_posterior
     from abnet.estimators.posterior_losses import mean_risks
     from abnet.model.deployment import deploy
