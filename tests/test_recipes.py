@@ -72,7 +72,7 @@ def test_a_statement_without_a_tag_of_its_own_is_refused() -> None:
         pass
 
     with pytest.raises(TypeError, match="Nameless"):
-        Nameless(value=None, delta=0.05)
+        Nameless.from_counts(delta=0.05)
 
 
 PARITY = """

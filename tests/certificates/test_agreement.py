@@ -203,7 +203,7 @@ def test_classes_may_be_called_as_the_library_calls_other_labels_and_answers() -
 
 def test_every_kind_of_statement_is_in_a_certificate() -> None:
     made = {type(s) for make in REAL.values() for s in make().statements}
-    assert made == set(statement_types())
+    assert made == {kind for kind in statement_types() if kind.__module__.startswith("abnet.")}
 
 
 @pytest.mark.parametrize("name", REAL)

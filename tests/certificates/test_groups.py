@@ -101,11 +101,11 @@ def test_row_wise_failures_are_frequent(rng: np.random.Generator) -> None:
 def test_sorted_groups_keep_the_promise(rng: np.random.Generator, bound: Bound, broken: bool) -> None:
     """Groups as a file gives them that is sorted by their errors; the twin bets in this order."""
     failed = 0
-    for _ in range(100):
+    for _ in range(REPETITIONS):
         wrong, groups = equal_groups(rng)
         order = np.argsort(np.bincount(groups, weights=wrong), kind="stable")
         failed += bound(wrong.reshape(GROUPS, SIZE)[order].ravel(), groups) < 0.2
-    assert breaks(failed, 100, DELTA) == broken
+    assert breaks(failed, REPETITIONS, DELTA) == broken
 
 
 HYPOTHESES = 20
@@ -175,7 +175,7 @@ def test_groups_of_one_row_are_counted_as_rows() -> None:
 def test_rows_without_a_group_are_named(gap: object) -> None:
     """They are not one group, and not known to stand alone."""
     groups = np.array(["a", gap, "b", gap], dtype=object)
-    with pytest.raises(ValueError, match=r"2 of 4 have none \(row 1, 3, counted from 0\)"):
+    with pytest.raises(ValueError, match=r"2 of 4.*row 1, 3"):
         made(np.zeros(4, bool), groups)
 
 

@@ -14,7 +14,6 @@ import abnet
 from abnet.bounds.catoni import choose_C
 from abnet.certificates.statements.trained_gibbs_bound import TrainedGibbsBound
 from abnet.estimators.search import ABNetSearch, free_parameters
-from broken_promise import breaks
 from estimators.worlds import SIGNAL, classifier
 
 X, Y = SIGNAL.draw(np.random.default_rng(0))
@@ -152,19 +151,19 @@ def test_predicts_like_the_chosen_one_and_is_saved_like_it(tmp_path: Any) -> Non
 
 
 def test_a_prior_that_is_not_shared_after_all_is_refused() -> None:
-    with pytest.raises(RuntimeError, match="trained different ones"):
+    with pytest.raises(RuntimeError, match="prior"):
         ABNetSearch(classifier(0, preprocessor=RandomScale()), RATES).fit(X, Y)
 
 
 @pytest.mark.parametrize(
     ("search", "message"),
     [
-        (ABNetSearch(LogisticRegression()), "must be an ABNetClassifier"),
-        (ABNetSearch(classifier(0), {"delta": [0.1, 0.05]}), "must not vary delta"),
-        (ABNetSearch(classifier(0), {"n_candidates": [1, 2]}), "must not vary n_candidates"),
-        (ABNetSearch(classifier(0), RATES, choose_by="luck"), "choose_by must be one of"),
-        (ABNetSearch(classifier(0, aggregation="uniform")), "has no certificate to choose by"),
-        (ABNetSearch(classifier(0, prior="init", preprocessor=StandardScaler())), "has no certificate to choose by"),
+        (ABNetSearch(LogisticRegression()), "ABNetClassifier"),
+        (ABNetSearch(classifier(0), {"delta": [0.1, 0.05]}), r"\bdelta\b"),
+        (ABNetSearch(classifier(0), {"n_candidates": [1, 2]}), "n_candidates"),
+        (ABNetSearch(classifier(0), RATES, choose_by="luck"), "choose_by.*'luck'"),
+        (ABNetSearch(classifier(0, aggregation="uniform")), "certificate"),
+        (ABNetSearch(classifier(0, prior="init", preprocessor=StandardScaler())), "certificate"),
     ],
 )
 def test_senseless_searches_are_refused(search: ABNetSearch, message: str) -> None:
@@ -241,16 +240,3 @@ def test_declared_classes_decide_what_is_sampled() -> None:
     """Three classes of which y has two: twelve neurons are then sampled, so that every rate counts."""
     declared = abnet.ABNetClassifier((12,), posterior="train", classes=["a", "b", "c"])
     assert free_parameters(declared, 2) == free_parameters(declared, 3) == frozenset()
-
-
-def test_frozen_winner_keeps_its_promise() -> None:
-    """Labels are coins, so every network errs in half of all cases; at K = 1 the winner's certificate holds."""
-    failures, repetitions, delta = 0, 40, 0.25
-    for seed in range(repetitions):
-        rng = np.random.default_rng([31, seed])
-        rows, coins = rng.normal(size=(60, 2)), rng.integers(0, 2, 60)
-        frozen = classifier(seed, posterior="frozen", delta=delta, max_iter=2)
-        search = ABNetSearch(frozen, {"learning_rate_init": RATE3}).fit(rows, coins)
-        assert search.certificate_ is not None
-        failures += (search.certificate_.vote_error_bound or 1.0) < 0.5
-    assert not breaks(failures, repetitions, delta)

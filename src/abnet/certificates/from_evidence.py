@@ -5,7 +5,7 @@ never do:
 
 | model | Gibbs risk | error of ``predict`` |
 | --- | --- | --- |
-| fixed before the rows | ``k⁺(r̂, ln(K/δ)/n)``; exact losses, 1,000 rows or more: betting | Clopper-Pearson |
+| fixed before the rows | `gibbs_bound_frozen`; exact losses, 1,000 rows or more: betting | Clopper-Pearson |
 | the same, rows in groups | the same, with groups in place of rows | betting on the groups' error rates |
 | trained on the rows | ``k⁺`` with ξ(n), or Catoni's at a C chosen in advance | twice Gibbs or tandem, δ/2 each |
 """

@@ -51,7 +51,7 @@ def compare_errors(
     >>> made = compare_errors(lambda X: X[:, 0].astype(int) % 2, lambda X: np.zeros(len(X), int), X, y)
     >>> difference, better = made.statements
     >>> round(difference.value, 3), better.value
-    (-0.41, 0.0)
+    (-0.434, 0.0)
     """
     for model in (a, b):
         refuse_fitted(find_fitted(model, X, y), instead="Compare on others.")

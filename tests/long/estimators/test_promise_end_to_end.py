@@ -21,11 +21,11 @@ from abnet.certificates.statements.precision import PrecisionBound, PrecisionTes
 from abnet.certificates.statements.recall import RecallBound, RecallTest
 from abnet.certificates.statements.statement import Statement
 from abnet.networks.exact import lift
-from abnet.paper import group_training
-from abnet.paper.prepared_split import PreparedSplit
 from abnet.paper.protocol import protocol_of
-from abnet.paper.run_setting import Setting, Variant
-from abnet.paper.setting_groups import SettingGroup
+from abnet.paper.runs import group_training
+from abnet.paper.runs.prepared_split import PreparedSplit
+from abnet.paper.runs.run_setting import Setting, Variant
+from abnet.paper.runs.setting_groups import SettingGroup
 from abnet.tables.binning import bin_names
 from abnet.training.loop import pad_rows
 from broken_promise import breaks

@@ -17,9 +17,9 @@ __all__ = ["FEWEST_ROWS", "BettingGibbsBound"]
 
 
 FEWEST_ROWS = 1000
-"""From this many rows on, the Gibbs risk of a fixed model is bounded by betting. For losses of 0 and 1, the worst case
-of betting, it is then up to 3% smaller than Chernoff's bound on average, and equal for rare errors (with fewer rows it
-varies more); for losses that vary little it is far smaller."""
+"""From this many rows on, the Gibbs risk of a fixed model is bounded by betting. For losses that vary little the bound
+is then far smaller than `gibbs_bound_frozen`. For losses of 0 and 1, the worst case of betting, it is about equal, but
+larger for rare errors, and with fewer rows it varies more."""
 
 
 class BettingGibbsBound(GibbsBound, frozen=True, kw_only=True, tag="Gibbs risk, betting"):

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, ClassVar
 
-from abnet.bounds.counted import difference_bound, sign_test
+from abnet.bounds.difference import difference_bound, sign_test
 from abnet.certificates.statements.statement import Statement
 from abnet.utils.wording import confidence, number_of, percent_down, percent_up
 
@@ -75,7 +75,7 @@ class DifferenceBound(_TwoModels, frozen=True, kw_only=True, tag="difference"):
         return "difference of the error rates"
 
     def bound(self) -> float:
-        """Clopper-Pearson for both numbers of rows, with δ/2 each."""
+        """The exact test of Berger and Boos, inverted."""
         return difference_bound(self.only_a, self.only_b, self.n, self.delta, n_candidates=self.n_candidates)
 
     def check_counts(self, certificate: "Certificate") -> None:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from abnet.bounds.gibbs import gibbs_bound_frozen
+from abnet.bounds.frozen_gibbs import gibbs_bound_frozen
 from abnet.certificates.statements.gibbs_bound import GibbsBound
 
 if TYPE_CHECKING:
@@ -12,10 +12,10 @@ __all__ = ["FrozenGibbsBound"]
 
 
 class FrozenGibbsBound(GibbsBound, frozen=True, kw_only=True, tag="Gibbs risk"):
-    """Gibbs risk of a fixed posterior, by Chernoff's bound ``k⁺(r̂, ln(K/δ)/n)``."""
+    """Gibbs risk of a fixed posterior, from the mean of its losses."""
 
     def bound(self) -> float:
-        """Chernoff's bound."""
+        """The bound for a sum of independent losses in [0, 1]."""
         return gibbs_bound_frozen(self.risk, self.n, self.delta, n_candidates=self.n_candidates)
 
     def check_counts(self, certificate: "Certificate") -> None:
