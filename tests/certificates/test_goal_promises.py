@@ -9,8 +9,9 @@ from abnet.bounds.counted import cost_bound
 from abnet.certificates.decision import Decision, cuts_between
 from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall
 from abnet.certificates.held import Held
+from abnet.certificates.keyed_order import bet_keys, row_order
 from abnet.certificates.meet_goal import meet
-from abnet.certificates.split import bet_keys, row_hashes, row_order
+from abnet.certificates.row_hashing import row_hashes
 from abnet.certificates.statements.cost_bound import CostBound
 from abnet.certificates.terms import Terms
 from broken_promise import breaks

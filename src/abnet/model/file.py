@@ -27,8 +27,9 @@ __all__ = ["FORMAT", "VERSION", "check_promise", "config_text", "digest", "load"
 
 FORMAT = "abnet"
 VERSION = "4"
-"""Raised whenever a reader of the version before would refuse a new file, or predict otherwise. Version 4 has the
-statements of a certificate by their kind, each with the fields of its own."""
+"""Raised whenever a reader of the version before would refuse a new file, or predict otherwise. Version 4 has
+another hash of rows in the filter of training rows, and the statements of a certificate by their kind, each with fields
+of its own."""
 
 HEADER = 2**26
 """Longest header read, in bytes: the preparation of a very wide table takes some megabytes."""
