@@ -4,11 +4,10 @@ A world of eight regions: how frequent each is, and how often a fixed model errs
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
-from abnet.certificates.statements.region_error import LEAST_ROWS, REST, RegionError
-from abnet.certificates.terms import Terms
 from numpy.typing import NDArray
 
 from abnet.bounds import clopper_pearson_bound
@@ -16,7 +15,10 @@ from abnet.certificates.certificate import Certificate
 from abnet.certificates.evidence import observe
 from abnet.certificates.from_evidence import certify
 from abnet.certificates.region_counts import LocatedRows
-from abnet.certificates.split import Split, row_hashes
+from abnet.certificates.row_hashing import row_hashes
+from abnet.certificates.split import Split
+from abnet.certificates.statements.region_error import LEAST_ROWS, REST, RegionError
+from abnet.certificates.terms import Terms
 from broken_promise import breaks
 
 DELTA = 0.2
@@ -45,7 +47,7 @@ def certificate(signs: NDArray[np.str_], wrong: NDArray[np.bool_], delta: float 
 
 def true_rate(rates: NDArray[np.float64], signs: str, listed: list[str]) -> float:
     """The error rate of a region, or of all that are not listed."""
-    inside = signs == NAMES
+    inside: NDArray[np.bool_] = np.equal(NAMES, signs)
     if signs == REST:
         inside = ~np.isin(NAMES, listed)
     return float(np.average(rates[inside], weights=CHANCES[inside]))
@@ -62,7 +64,7 @@ def failures(failed: Callable[[np.random.Generator], bool], seed: int) -> int:
 
 @worlds
 def test_all_regions_keep_their_promise_at_once(rates: NDArray[np.float64]) -> None:
-    kinds = set()
+    kinds: set[str] = set()
 
     def failed(rng: np.random.Generator) -> bool:
         statements = certificate(*draw(rates, rng)).each(RegionError)
@@ -162,7 +164,7 @@ def test_evidence_from_parts_is_that_of_the_whole(rng: np.random.Generator) -> N
 @pytest.mark.parametrize("terms", [Terms(trained=True), Terms(source="test set")], ids=["trained", "groups"])
 def test_no_statements_where_rows_of_a_region_are_not_independent(terms: Terms, rng: np.random.Generator) -> None:
     signs, wrong = draw(WORLDS["equal rates"], rng)
-    options = {}
+    options: dict[str, Any] = {}
     if not terms.trained:
         options = {"groups": np.arange(N) // 2, "keys": np.arange(N)}
     seen = observe(

@@ -14,6 +14,7 @@ from abnet.explanation.region_conditions import regions_in_words
 from abnet.model.leading_signs import leading_signs, why_no_signs
 from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
+from abnet.tables.labels import Labels
 from explanation.test_shapley import every_kind
 
 N = 900
@@ -93,7 +94,7 @@ def test_conditions_separate_as_they_say(rows: tuple[pd.DataFrame, NDArray[np.st
     """Conditions of one neuron of two columns, met by the rows that they name."""
     frame = rows[0]
     one = Compact(np.array([[[0.0, 1.0]]]), np.array([[-1.0]]), np.array([[-1.0, 1.0]]))
-    model = Model(one, feature_names=("glucose", "age"), labels=["well", "ill"])
+    model = Model(one, feature_names=("glucose", "age"), labels=Labels(np.array(["well", "ill"])))
     X = frame[["glucose", "age"]].to_numpy() / np.array([100.0, 50.0])
     below, above = sorted(regions_in_words(model, X), key=lambda region: region.signs, reverse=True)
     assert (below.signs, above.signs) == ("-", "+")
@@ -166,7 +167,9 @@ def test_regions_survive_saving_and_are_certified_again_on_fresh_rows(
 def test_a_model_without_regions_says_why(rows: tuple[pd.DataFrame, NDArray[np.str_]]) -> None:
     frame, y = rows[0].iloc[:300], rows[1][:300]
     mixture = CertifiedClassifier((2,), n_estimators=2, max_iter=2, random_state=0).fit(frame, y).model_
-    trained = ABNetClassifier((3,), posterior="train", max_iter=2, random_state=0).fit(frame[["glucose", "age"]], y).model_
+    trained = (
+        ABNetClassifier((3,), posterior="train", max_iter=2, random_state=0).fit(frame[["glucose", "age"]], y).model_
+    )
     groups = np.arange(300) // 2
     grouped = CertifiedClassifier((2,), max_iter=2, random_state=0).fit(frame, y, groups=groups).model_
     reasons = {}
@@ -201,4 +204,4 @@ def test_signs_do_not_depend_on_the_form_of_the_rows(rng: np.random.Generator) -
     assert one is not None
     assert other is not None
     assert (one == other).all()
-    assert (one == np.concatenate([leading_signs(predictor, x[None]) for x in X])).all()  # type: ignore[misc]
+    assert (one == np.concatenate([leading_signs(predictor, x[None]) for x in X])).all()

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abnet.bounds.rounding import exact_sum
+from abnet.certificates.region_counts import LocatedRows, RegionCounts
 from abnet.utils.groups import number_groups
 
 __all__ = ["Evidence", "Groups", "Moments", "Values", "observe"]
@@ -143,6 +144,8 @@ class Evidence:
     populations : dict
         Maps a population's name to its numbers of rows and errors.
     groups : Groups or None
+    regions : RegionCounts or None
+        Counts by region of the model, for one that has regions.
     """
 
     classes: tuple[str, ...]
@@ -153,6 +156,7 @@ class Evidence:
     costs: Values | None = None
     populations: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     groups: Groups | None = None
+    regions: RegionCounts | None = None
 
     def __add__(self, other: "Evidence") -> "Evidence":
         if self.classes != other.classes or self.thresholds != other.thresholds:
@@ -165,6 +169,7 @@ class Evidence:
             self, counts=self.counts + other.counts, populations=populations,
             losses=_sum(self.losses, other.losses), values=_sum(self.values, other.values),
             costs=_sum(self.costs, other.costs), groups=_sum(self.groups, other.groups),
+            regions=_sum(self.regions, other.regions),
         )  # fmt: skip
 
     @property
@@ -192,7 +197,9 @@ class Evidence:
 
 def _sum(one: Any, other: Any) -> Any:
     if (one is None) != (other is None):
-        raise ValueError("evidence can only be added if both parts have the same of losses, values, costs and groups.")
+        raise ValueError(
+            "evidence can only be added if both parts have the same of losses, values, costs, groups and regions."
+        )
     return None if one is None else one + other
 
 
@@ -210,6 +217,7 @@ def observe(
     keys: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     populations: ArrayLike | None = None,
+    regions: LocatedRows | None = None,
 ) -> Evidence:
     """Count the errors and sum the losses of a model on labelled rows.
 
@@ -239,6 +247,8 @@ def observe(
         Group of each row.
     populations : array (n,), optional
         Population of each row.
+    regions : LocatedRows, optional
+        Region of each row, by a model that was fixed before these rows were seen.
 
     Examples
     --------
@@ -268,10 +278,13 @@ def observe(
         moments = Moments(n, _by_class(of_draw, true, n), _by_class(of_two, true, n), n_paths)
     kept = None if keys is None or of_draw is None else Values.of(keys, true, of_draw)
     paid = None if keys is None or costs is None else Values.of(keys, true, _unit("costs", costs, len(true)))
+    by_region = None
+    if regions is not None:
+        by_region = RegionCounts.of(regions, said, wrong, K + 1)
     return Evidence(
         classes, counts, tuple(thresholds), moments, kept, paid,
         {} if populations is None else _by_population(populations, wrong),
-        None if groups is None else _by_group(groups, wrong, of_draw, of_two, keys),
+        None if groups is None else _by_group(groups, wrong, of_draw, of_two, keys), by_region,
     )  # fmt: skip
 
 

@@ -129,9 +129,25 @@ def certify(
     if matrix is not None:
         # The two texts end with the same assumptions, which are printed once.
         sections += [section for section in matrix.describe().split("\n\n") if section not in sections]
+    regions = _regions(certified)
+    if regions:
+        sections.append(regions)
     print("\n\n".join(sections))
     if save is not None:
         print(f"\n{certified.kind.capitalize()} written to {save}.")
+
+
+def _regions(certified: "CertifiedTable") -> str:
+    """The error rates by region, if the model has regions."""
+    from abnet.certificates.certificate import Certificate
+    from abnet.explanation.certified_region import certified_regions
+
+    if not isinstance(certified.made, Certificate):
+        return ""
+    regions = certified_regions(certified.made)
+    if regions is None:
+        return ""
+    return regions.describe()
 
 
 SHARED = ("by", "group", "aside", "random_state", "delta", "n_candidates")

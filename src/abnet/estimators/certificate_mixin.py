@@ -341,5 +341,6 @@ def certify_test_set(
     found = observe(
         answers, codes, model.labels.names, **({} if losses is None else losses._asdict()), groups=groups,
         populations=by, keys=bet_keys(row_order(row_hashes(X, y), order_seed, groups)),
+        regions=model.located_inputs(prepared),
     )  # fmt: skip
     return belonging(certify(found, terms), model)

@@ -28,8 +28,10 @@ from abnet.estimators.fit_card import card_of
 from abnet.estimators.fit_goal import decide, hint_at_recall, with_probabilities
 from abnet.estimators.known_classes import known_classes
 from abnet.estimators.observing import Observed, observe_posterior
+from abnet.explanation.region_conditions import regions_in_words
 from abnet.model.model import Model
 from abnet.model.predictors.predictor import Predictor
+from abnet.model.region_words import RegionWords
 from abnet.networks.bam import BAM
 from abnet.tables.preparation import TableMap
 from abnet.tables.preparation.preparation import Unprepared
@@ -126,9 +128,11 @@ def fit(rows: LabelledRows, settings: Settings, seed: int) -> Fitted:
             hint_at_recall(learned.held, prepared.first_part().codes, prepared.labels.names)
         report_progress("Certificate")
         predictor = deployed(learned.recipe, learned.posterior, prepared.labels.n_classes, generators.deploy)
+        terms = terms_of(learned, settings)
+        region_words = words_of_regions(predictor, prepared, rows.feature_names, terms)
         seen = observe_posterior(
-            learned.posterior, predictor, prepared.bound(), prepared.labels.names, terms_of(learned, settings),
-            generators.paths, report,
+            learned.posterior, predictor, prepared.bound(), prepared.labels.names, terms,
+            generators.paths, report, region_words,
         )  # fmt: skip
     prepared = _with_checked_columns(prepared, learned, seed)
     certificate, decision, estimate = judge(seen, learned, predictor, prepared, settings.goal, covered=covered)
@@ -136,7 +140,8 @@ def fit(rows: LabelledRows, settings: Settings, seed: int) -> Fitted:
         predictor, prepared.labels, prepared.features.preparation, rows.feature_names, learned.calibration,
         certificate, decision,
         card_of(
-            prepared, learned, settings, seed, name.result(), estimate, decision, certified=certificate is not None
+            prepared, learned, settings, seed, name.result(), estimate, decision, region_words,
+            certified=certificate is not None,
         ),
     )  # fmt: skip
     drawn = draw_one(model, learned, prepared, settings, generators.single, covered=covered)
@@ -202,6 +207,16 @@ def _with_checked_columns(rows: PreparedRows, learned: Learned, seed: int) -> Pr
     return replace(rows, features=rows.features.with_notes(notes))
 
 
+def words_of_regions(
+    predictor: Predictor, rows: PreparedRows, feature_names: tuple[str, ...] | None, terms: Terms
+) -> tuple[RegionWords, ...]:
+    """The regions of a narrow network in words, from rows of the first part; none without statements about regions."""
+    if terms.trained or not rows.n_first:
+        return ()
+    outline = Model(predictor, rows.labels, rows.features.preparation, feature_names)
+    return regions_in_words(outline, rows.features.inputs(slice(rows.n_first)))
+
+
 def terms_of(learned: Learned, settings: Settings) -> Terms:
     """The terms of the certificate: how the model was made, and the expected values from the held rows."""
     terms = settings.terms(len(learned.posterior.sizes) - 1)
@@ -261,5 +276,6 @@ def draw_one(
     )  # fmt: skip
     return replace(
         model, predictor=network, certificate=certificate if covered and rows.groups is None else None,
-        calibration=None, decision=ARGMAX, card=msgspec.structs.replace(model.card, bound_estimate=None),
+        calibration=None, decision=ARGMAX,
+        card=msgspec.structs.replace(model.card, bound_estimate=None, region_words=()),
     )  # fmt: skip

@@ -15,6 +15,7 @@ from abnet.certificates.fitted_rows import MOST_ROWS, RowFilter, kept_rows, row_
 from abnet.certificates.trade_off import trade_offs
 from abnet.explanation.background_rows import background_rows
 from abnet.model.card import Card, Curve
+from abnet.model.region_words import RegionWords
 from abnet.training.labelled_rows import marks_of
 from abnet.training.learned import Learned, PreparedRows
 from abnet.training.settings import Settings
@@ -31,6 +32,7 @@ def card_of(
     fingerprint: str,
     estimate: Estimate | None,
     decision: Decision,
+    region_words: tuple[RegionWords, ...] = (),
     *,
     certified: bool,
 ) -> Card:
@@ -48,6 +50,8 @@ def card_of(
         The Gibbs bound where it is only an estimate.
     decision : Decision
         How the model answers.
+    region_words : tuple of RegionWords
+        The regions of a narrow network in words.
     certified : bool
         Whether there is a certificate.
     """
@@ -77,6 +81,7 @@ def card_of(
         row_filter=_filter_of(rows, rows.n_first if untouched else len(rows.codes)),
         training_inputs=features.training,
         background=background_rows(features.first if rows.n_first else features.base),
+        region_words=region_words,
         bound_estimate=None if estimate is None else estimate.value,
         trade_offs=() if rows.groups is not None else trade_offs(learned.held, rows.labels.names, positive),
     )

@@ -102,8 +102,9 @@ def count_rows(
     sampled[kept_rows(len(learns))] = chosen
     classes, names = model.classes_.tolist(), model.labels.names
     nothing = np.zeros(0, np.intp)
+    nowhere = model.located_inputs(np.empty((0, model.n_inputs)))
     found, stream, start = (
-        CountedRows(observe(nothing, nothing, names, losses=np.zeros(0) if losses else None)),
+        CountedRows(observe(nothing, nothing, names, losses=np.zeros(0) if losses else None, regions=nowhere)),
         CopiesInStream(),
         0,
     )
@@ -123,7 +124,8 @@ def count_rows(
         if not len(codes):
             continue
         scores = model.predictor.scores(rows, threads=cores())
-        found.seen += observe(winners(scores), codes, names, losses=losses_of(scores, codes) if losses else None)
+        row_losses = losses_of(scores, codes) if losses else None
+        found.seen += observe(winners(scores), codes, names, losses=row_losses, regions=model.located_inputs(rows))
         for name, other in (others or {}).items():
             answers = other(rows.features if isinstance(rows, CodedRows) else rows)
             found.other_errors[name] = found.other_errors.get(name, 0) + int(np.count_nonzero(answers != codes))

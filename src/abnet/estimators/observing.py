@@ -1,6 +1,7 @@
 """Observe a posterior on the bound rows: the answers of its predictor, and the losses of its draws."""
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -10,7 +11,9 @@ from numpy.typing import NDArray
 from abnet.certificates.evidence import Evidence, observe
 from abnet.certificates.terms import Terms
 from abnet.estimators.posterior_losses import losses_of_draws
+from abnet.model.leading_signs import located_rows
 from abnet.model.predictors.predictor import Predictor
+from abnet.model.region_words import RegionWords
 from abnet.networks.posterior import Posterior
 from abnet.training.learned import BoundRows
 from abnet.training.progress_bar import Report
@@ -39,6 +42,7 @@ def observe_posterior(
     terms: Terms,
     rng: np.random.Generator,
     report: Report | None = None,
+    region_words: Sequence[RegionWords] = (),
 ) -> Observed:
     """Predict the bound rows with a trained predictor, and collect the evidence.
 
@@ -55,6 +59,8 @@ def observe_posterior(
     rng : numpy.random.Generator
         Generator of fresh paths; independent of everything that the posterior depends on.
     report : Report, optional
+    region_words : sequence of RegionWords
+        The regions of a narrow network in words. Rows are counted by region if the posterior was not trained on them.
     """
     if terms.trained:
         kl, paths = float(posterior.astype(np.float64).kl()), predictor.n_paths
@@ -71,8 +77,11 @@ def observe_posterior(
             stacklevel=5,
         )
         return Observed(scores, None, terms)
+    regions = None
+    if not terms.trained:
+        regions = located_rows(predictor, rows.X, region_words)
     seen = observe(
         winners(scores), rows.codes, names, **({} if losses is None else losses._asdict()), groups=rows.groups,
-        keys=np.arange(len(rows.codes)),
+        keys=np.arange(len(rows.codes)), regions=regions,
     )  # fmt: skip
     return Observed(scores, seen, terms)

@@ -54,7 +54,7 @@ class Condition(NamedTuple):
     rows: Rows
 
 
-class Column(NamedTuple):
+class NamedCells(NamedTuple):
     """A column that conditions may name."""
 
     name: str
@@ -102,7 +102,7 @@ def regions_in_words(model: Model, inputs: Inputs) -> tuple[RegionWords, ...]:
     return tuple(made)
 
 
-def _columns(model: Model, layer: LeadingLayer, rows: Floats) -> list[Column]:
+def _columns(model: Model, layer: LeadingLayer, rows: Floats) -> list[NamedCells]:
     """The columns with the largest terms in the neurons' sums."""
     layout = column_layout(model)
     owners = layout.input_owners
@@ -114,10 +114,10 @@ def _columns(model: Model, layer: LeadingLayer, rows: Floats) -> list[Column]:
         variances = terms.var(axis=1)
         weights += variances / max(float(variances.sum()), np.finfo(np.float64).tiny)
     ranked = np.argsort(-weights, kind="stable")[:MOST_COLUMNS]
-    return [Column(printable(layout.names[j]), cells[j]) for j in ranked if weights[j] > 0]
+    return [NamedCells(printable(layout.names[j]), cells[j]) for j in ranked if weights[j] > 0]
 
 
-def _in_words(signs: str, inside: Rows, columns: Sequence[Column]) -> RegionWords | None:
+def _in_words(signs: str, inside: Rows, columns: Sequence[NamedCells]) -> RegionWords | None:
     """Conditions that separate the rows inside a region from the others, added one at a time while they help."""
     chosen: list[Condition] = []
     met = np.ones(len(inside), bool)
@@ -157,7 +157,7 @@ def _separation(inside: Rows, met: Rows) -> float:
     return float(met[inside].mean() - met[~inside].mean())
 
 
-def _conditions(column: Column, inside: Rows, met: Rows) -> Iterator[Condition]:
+def _conditions(column: NamedCells, inside: Rows, met: Rows) -> Iterator[Condition]:
     """Conditions on a column that are tried."""
     if column.cells.numbers is not None:
         yield from _ranges(column, column.cells.numbers)
@@ -165,7 +165,7 @@ def _conditions(column: Column, inside: Rows, met: Rows) -> Iterator[Condition]:
         yield from _sets(column, np.array(column.cells.categories, object), inside, met)
 
 
-def _ranges(column: Column, numbers: Floats) -> Iterator[Condition]:
+def _ranges(column: NamedCells, numbers: Floats) -> Iterator[Condition]:
     known = numbers[~np.isnan(numbers)]
     if len(known) == 0 or np.ptp(known) == 0:
         return
@@ -207,7 +207,7 @@ def _shown(value: float, cells: OwnCells) -> str:
     return text
 
 
-def _sets(column: Column, texts: NDArray[np.object_], inside: Rows, met: Rows) -> Iterator[Condition]:
+def _sets(column: NamedCells, texts: NDArray[np.object_], inside: Rows, met: Rows) -> Iterator[Condition]:
     """The categories that are more frequent inside the region than outside, among rows that meet all so far."""
     frequent = []
     others = []

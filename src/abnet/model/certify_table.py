@@ -268,7 +268,7 @@ class _Wanted:
         shown = {"truth": np.array(rows.truth, object), "answer": np.array(rows.answers, object)}
         judged = rows.judged()
         order = row_order(row_hashes(shown), drawn_seed(self.random_state), groups)
-        made = certify_judged(judged, self.terms, order, groups=groups, by=by)
+        made = certify_judged(judged, self.terms, order, groups=groups, by=by, regions=rows.regions)
         if rows.decision == ARGMAX:
             return made
         return about_the_decision(made, judged, rows.decision, rows.promised, self.terms)

@@ -95,7 +95,8 @@ def partition_evidence(
     if not len(given):
         none = np.zeros(0, np.intp)
         losses, nobody = np.zeros(0) if exact else None, None if groups is None else Groups()
-        nothing = replace(observe(none, none, labels.names, losses=losses), groups=nobody)
+        nowhere = loaded.located_inputs(np.empty((0, loaded.n_inputs)))
+        nothing = replace(observe(none, none, labels.names, losses=losses, regions=nowhere), groups=nobody)
         return PartEvidence(nothing, model=model_digest(loaded))
     rows, found = loaded.features(X), labels.encode(given)
     codes, _ = with_unknown(found, K)
@@ -105,6 +106,7 @@ def partition_evidence(
     scores = loaded.predictor.scores(rows)
     evidence = observe(
         loaded.decision(scores), codes, labels.names, losses=losses_of(scores, codes) if exact else None, groups=groups,
+        regions=loaded.located_inputs(rows),
         keys=None if groups is None else np.zeros(len(codes), np.uint64),  # `certify_parts` orders the groups
     )  # fmt: skip
     training_rows = RowsFound()

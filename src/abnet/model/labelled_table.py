@@ -1,6 +1,7 @@
 """Labelled rows of a table with their answers, from an abnet model or from a column of the table."""
 
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +13,7 @@ from abnet.certificates.decision import ARGMAX, Decision, confidence
 from abnet.certificates.fitted_rows import FittedRows
 from abnet.certificates.grouped_rows import check_single_rows
 from abnet.certificates.outside import Judged, judge_answers
+from abnet.certificates.region_counts import LocatedRows
 from abnet.certificates.row_hashing import hash_sum, row_hashes
 from abnet.certificates.training_rows import filter_of, label_values
 from abnet.model.model import Model
@@ -64,6 +66,10 @@ class JudgedTable:
         How an abnet model answers.
     promised : Certificate or None
         Its own certificate.
+    signs : list of str
+        The region of each row, for a model with regions.
+    region_words : dict
+        These regions in words, by their signs.
     inputs : list of ColumnCheck
         The columns of the table, compared with the training rows of the model.
     """
@@ -82,7 +88,16 @@ class JudgedTable:
     total: int = 0
     decision: Decision = ARGMAX
     promised: Certificate | None = None
+    signs: list[str] = field(default_factory=list)
+    region_words: Mapping[str, str] = field(default_factory=dict)
     inputs: list[ColumnCheck] = field(default_factory=list)
+
+    @property
+    def regions(self) -> LocatedRows | None:
+        """The region of each row; None for a model without regions."""
+        if not self.signs:
+            return None
+        return LocatedRows(np.array(self.signs), self.region_words)
 
     @property
     def digest(self) -> str:
@@ -190,6 +205,10 @@ def judge_model_rows(
         rows = read.inputs
         result.unseen = merge([*result.unseen, *read.unseen])
         watch.add(read)
+        located = model.located_inputs(rows)
+        if located is not None:
+            result.signs += located.signs[labelled].tolist()
+            result.region_words = located.words
         if result.decision != ARGMAX:
             codes = model.decision(model.predictor.scores(rows))
         else:  # scores of the plain vote, for which a threshold is still to be found
