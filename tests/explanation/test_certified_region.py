@@ -11,6 +11,7 @@ from abnet.certificates.statements.region_error import LEAST_ROWS, REST, RegionE
 from abnet.explanation import certified_regions
 from abnet.explanation.certified_region import why_no_certified_regions
 from abnet.explanation.region_conditions import regions_in_words
+from abnet.model.distributed_scoring import certify_parts, partition_evidence
 from abnet.model.leading_signs import leading_signs, why_no_signs
 from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
@@ -162,6 +163,20 @@ def test_regions_survive_saving_and_are_certified_again_on_fresh_rows(
     assert {region.words for region in found[0].listed if region.signs != REST} <= {
         str(region) for region in loaded.card.region_words
     } | {""}
+
+
+def test_partitions_add_up(fitted: CertifiedClassifier, rng: np.random.Generator) -> None:
+    fresh = table(rng, 400)
+    y = labels(fresh, rng)
+    sizes = (0, 150, 250)
+    ends = np.cumsum(sizes)
+    parts = [
+        partition_evidence(fitted, fresh.iloc[end - size : end], y[end - size : end])
+        for size, end in zip(sizes, ends, strict=True)
+    ]
+    whole = certify_parts(fitted, [partition_evidence(fitted, fresh, y)])
+    assert certified_regions(certify_parts(fitted, parts)) == certified_regions(whole)
+    assert certified_regions(whole) is not None
 
 
 def test_a_model_without_regions_says_why(rows: tuple[pd.DataFrame, NDArray[np.str_]]) -> None:
