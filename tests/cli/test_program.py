@@ -19,7 +19,7 @@ from abnet.cli.fit import fit as fit_command
 from cli.tables import Run
 
 COMMANDS = [
-    "fit", "predict", "explain", "inspect", "certify", "monitor", "report", "export", "compare", "demo", "data", "cache"
+    "fit", "predict", "explain", "inspect", "certify", "plan", "monitor", "report", "export", "compare", "demo", "data", "cache"
 ]  # fmt: skip
 
 

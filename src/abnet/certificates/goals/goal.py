@@ -256,13 +256,15 @@ class RateGoal(Goal):
 
     def _rows_needed(self, first: Trials, n_rows: int, candidates: "Candidates", terms: "Terms") -> int | None:
         """Rows that the first threshold would need, at the rate among validation rows and held-out rows together."""
+        from abnet.certificates.planning import rows_needed
+
         seen = candidates.seen
-        return thresholds.rows_needed(
+        return rows_needed(
             first.failures + seen.failures,
             first.trials + seen.trials,
             n_rows + candidates.n_seen,
             self.limit,
-            terms,
+            terms.delta / terms.n_candidates,
         )
 
 
