@@ -184,9 +184,9 @@ class RateGoal(Goal):
     the passed thresholds may be selected by any criterion, and their number costs nothing.
 
     What else is stated about the selected threshold (`beside`) was not tested in this sequence. Each such bound is a
-    Clopper-Pearson limit at δ/G, where G is the number of thresholds that the goal may select, known before the
-    held-out rows are seen (`Candidates.n_selectable`). With probability at least 1-δ the limit holds at all G
-    thresholds, and so at the selected one.
+    Clopper-Pearson limit that holds, with probability at least 1-δ, at all G thresholds that the goal may select, and
+    so at the selected one. G is known before the held-out rows are seen (`Candidates.n_selectable`). The level is δ/G;
+    shares of rows above the threshold use `abnet.bounds.local_level`, which costs less for many thresholds.
 
     References
     ----------
