@@ -100,12 +100,12 @@ def test_a_region_chosen_by_its_errors_breaks_it() -> None:
 
 
 def test_regions_cut_by_errors_on_the_same_rows_break_it() -> None:
-    """The mutant cuts the space by a network that was trained on the rows: here the best of 20 random cuts."""
+    """The mutant cuts the space by a network that was trained on the rows: here the best of 300 random cuts."""
 
     def failed(rng: np.random.Generator) -> bool:
         x = rng.normal(size=(N, 2))
         wrong = rng.random(N) < 0.3
-        angles = rng.uniform(0, np.pi, 20)
+        angles = rng.uniform(0, 2 * np.pi, 300)
         cuts = x @ np.array([np.cos(angles), np.sin(angles)]) > 0
         best = min(cuts.T, key=lambda inside: wrong[inside].mean())
         statements = certificate(np.where(best, "+", "-"), wrong).each(RegionError)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.explanation.background import column_layout, network_inputs
-from abnet.explanation.own_cells import OwnCells, own_cells
+from abnet.explanation.restored_cells import RestoredCells, restored_cells
 from abnet.model.leading_signs import LeadingLayer, leading_layer, leading_signs
 from abnet.model.model import Model
 from abnet.model.region_words import RegionWords
@@ -58,7 +58,7 @@ class NamedCells(NamedTuple):
     """A column that conditions may name."""
 
     name: str
-    cells: OwnCells
+    cells: RestoredCells
 
 
 def regions_in_words(model: Model, inputs: Inputs) -> tuple[RegionWords, ...]:
@@ -106,7 +106,7 @@ def _columns(model: Model, layer: LeadingLayer, rows: Floats) -> list[NamedCells
     """The columns with the largest terms in the neurons' sums."""
     layout = column_layout(model)
     owners = layout.input_owners
-    cells = own_cells(model, rows[:, : layout.n_features])
+    cells = restored_cells(model, rows[:, : layout.n_features])
     weights = np.zeros(len(layout.names))
     for w in layer.W:
         terms = np.zeros((len(layout.names), len(rows)))
@@ -197,7 +197,7 @@ def _rounded(numbers: Floats, step: float) -> Floats:
     return np.asarray(np.round(numbers, decimals) + 0.0)  # without -0
 
 
-def _shown(value: float, cells: OwnCells) -> str:
+def _shown(value: float, cells: RestoredCells) -> str:
     """A number of a column as text."""
     if cells.dates:
         return (EPOCH + timedelta(days=int(np.floor(value)))).isoformat()
