@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.explanation.background import column_layout, network_inputs
-from abnet.explanation.restored_cells import RestoredCells, restored_cells
+from abnet.explanation.restored_cells import RestoredCells, restore_cells
 from abnet.model.leading_signs import LeadingLayer, leading_layer, leading_signs
 from abnet.model.model import Model
 from abnet.model.region_words import RegionWords
@@ -106,7 +106,7 @@ def _columns(model: Model, layer: LeadingLayer, rows: Floats) -> list[NamedCells
     """The columns with the largest terms in the neurons' sums."""
     layout = column_layout(model)
     owners = layout.input_owners
-    cells = restored_cells(model, rows[:, : layout.n_features])
+    cells = restore_cells(model, rows[:, : layout.n_features])
     weights = np.zeros(len(layout.names))
     for w in layer.W:
         terms = np.zeros((len(layout.names), len(rows)))
