@@ -103,7 +103,8 @@ def certify_table(
     group : str, optional
         Column with the group of each row; the certificate is then about a new group.
     goal : Goal, optional
-        Certify a threshold for this goal: `TargetError`, `TargetRecall`, `TargetPrecision` or `Costs`.
+        Certify a threshold for this goal: `TargetError`, `TargetRecall`, `TargetSpecificity`, `TargetPrecision` or
+        `Costs`.
     aside : float
         Fraction of the rows, chosen at random, that fixes the thresholds of a goal.
     random_state : int, optional
