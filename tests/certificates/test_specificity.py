@@ -51,11 +51,9 @@ def test_promise(positive: str, mutant: bool) -> None:
         scores, truth = draw(rng, 300)
         if mutant:
             candidates = goal.candidates(held, CLASSES, 300, Terms(delta=DELTA))
-            shares = [np.mean(d.score(scores[truth != d.positive]) > d.threshold) for d in candidates.decisions]
-            decision = max(
-                (d for d, share in zip(candidates.decisions, shares, strict=True) if share <= goal.limit),
-                key=lambda d: -float(d.threshold or 0.0),
-            )
+            others = [d(scores[truth != d.positive]) == d.positive for d in candidates.decisions]
+            passing = [d for d, called in zip(candidates.decisions, others, strict=True) if called.mean() <= goal.limit]
+            decision = min(passing, key=lambda d: float(d.threshold or 0.0))
         else:
             found, (made, *_) = meet(goal, held, scores, truth, CLASSES, Terms(delta=DELTA), keys=np.arange(300))
             if found is None:
