@@ -19,7 +19,7 @@ from measure import best_times
 
 STEPS = (
     ("the command", "fit_table.py", "fit_table"),
-    ("  read the table, take the labels out", "table_parts.py", "read_rows"),
+    ("  read the table, take the labels out", "read_rows.py", "read_rows"),
     ("  fit the classifier", "promises.py", "_fit"),
     ("    draw the parts", "fit.py", "split_rows"),
     ("    prepare the rows", "fit.py", "prepare_rows"),

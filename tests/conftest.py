@@ -72,15 +72,14 @@ def split_as(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     def pin(X: Any, y: Any = None) -> None:
         from abnet.certificates import split
         from abnet.estimators import fit
-        from abnet.tables import learning_part
+        from abnet.tables import loaded_rows
 
         hashes = split.row_hashes(X, y)
 
-        def pinned(X: Any, y: Any = None) -> Any:
-            found = split.row_hashes(X, y)
+        def pinned(found: Any) -> Any:
             return hashes if len(found) == len(hashes) else found
 
-        for module in (fit, learning_part):
-            monkeypatch.setattr(module, "row_hashes", pinned)
+        monkeypatch.setattr(fit, "row_hashes", lambda X, y=None: pinned(split.row_hashes(X, y)))
+        monkeypatch.setattr(loaded_rows, "with_labels", lambda cells, y: pinned(split.with_labels(cells, y)))
 
     return pin

@@ -6,7 +6,7 @@ The file also detects duplicated rows.
 import hashlib
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -217,7 +217,7 @@ def unlikely_copies(X: NDArray[Any], codes: NDArray[Any], owners: NDArray[np.int
     >>> unlikely_copies(rng.integers(0, 3, (100, 4)) + 0.0, codes, np.arange(4))
     0
     """
-    labels = codes.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    labels = _label_marks(codes)
     least = max(MANY * len(X), FEWEST_COPIES)
     if any(_repeats(_some_marks(X, look) + labels) < least for look in _LOOKS if X.shape[1] > 2 * look):
         return 0
@@ -226,14 +226,32 @@ def unlikely_copies(X: NDArray[Any], codes: NDArray[Any], owners: NDArray[np.int
     found = len(X) - len(first)
     if found < least or len(first) < FEWEST_DISTINCT:
         return 0
-    columns = np.unique(owners)
-    dropped = columns[np.unique(np.linspace(0, len(columns) - 1, _DROPPED).astype(np.intp))]
-    without = dict.fromkeys(dropped.tolist(), marks[first])
-    for owner, part in zip(owners.tolist(), _column_marks(X[first]), strict=True):
-        if owner in without:
-            without[owner] = without[owner] - part
+    without = _marks_without(X[first], marks[first], owners, _dropped_columns(owners))
     agree = np.mean([_repeats(rest) for rest in without.values()]) / len(first)
     return found if BY_CHANCE * agree <= found / len(X) else 0
+
+
+def _label_marks(codes: NDArray[Any]) -> NDArray[np.uint64]:
+    """What the label adds to the hash of a row."""
+    return codes.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+
+
+def _dropped_columns(owners: NDArray[np.intp]) -> list[int]:
+    """The columns that are left out, one after the other."""
+    columns = np.unique(owners)
+    places = np.unique(np.linspace(0, len(columns) - 1, _DROPPED).astype(np.intp))
+    return [int(column) for column in columns[places]]
+
+
+def _marks_without(
+    X: NDArray[Any], marks: NDArray[np.uint64], owners: NDArray[np.intp], columns: Iterable[int]
+) -> dict[int, NDArray[np.uint64]]:
+    """The hashes of the rows without each of these columns."""
+    without = dict.fromkeys(columns, marks)
+    for owner, part in zip(owners.tolist(), _column_marks(X), strict=True):
+        if owner in without:
+            without[owner] = without[owner] - part
+    return without
 
 
 def _repeats(marks: NDArray[np.uint64]) -> int:
@@ -263,20 +281,25 @@ def warn_of_copies(
         mine = places == code
         often = 1 if _mostly_single(first[mine]) else copies(X[mine])
         if often > 1:
-            warnings.warn(_told_of_copies(name, often), stacklevel=2)
+            warnings.warn(_regular_copies_message(name, often), stacklevel=2)
             return
-    found = 0 if owners is None else unlikely_copies(X, codes, owners)
+    if owners is None:
+        return
+    found = unlikely_copies(X, codes, owners)
     if found:
-        warnings.warn(
-            f"{found:,} of {len(X):,} rows ({found / len(X):.0%}) are copies of other rows in all columns that the "
-            "model uses, label included, while rows that differ in one column only are rare. The certificate assumes "
-            "that every row is an independent draw, which is doubtful here. If a file was joined twice or rows were "
-            "sampled with replacement, remove the copies; if rows have the same origin, put them into one group.",
-            stacklevel=2,
-        )
+        warnings.warn(_unlikely_copies_message(f"{found:,}", len(X), found / len(X)), stacklevel=2)
 
 
-def _told_of_copies(name: Any, often: int) -> str:
+def _unlikely_copies_message(found: str, n_rows: int, share: float) -> str:
+    return (
+        f"{found} of {n_rows:,} rows ({share:.0%}) are copies of other rows in all columns that the model uses, label "
+        "included, while rows that differ in one column only are rare. The certificate assumes that every row is an "
+        "independent draw, which is doubtful here. If a file was joined twice or rows were sampled with replacement, "
+        "remove the copies; if rows have the same origin, put them into one group."
+    )
+
+
+def _regular_copies_message(name: Any, often: int) -> str:
     return (
         f"Nearly every row of class {name} occurs {often} times: these look like oversampled, augmented or grouped "
         "rows. The certificate assumes that every row is an independent draw, so it does not hold for copies: fit on "
@@ -284,36 +307,107 @@ def _told_of_copies(name: Any, often: int) -> str:
     )
 
 
+class _HashSample:
+    """The rows whose hash lies below a limit, which is halved whenever these are too many.
+
+    Equal hashes are in the sample together or not at all.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._limit = 2**64 - 1
+        self.hashes = np.empty(0, np.uint64)
+        self.values = np.empty(0, np.uint64)
+
+    def add(self, hashes: NDArray[np.uint64], values: NDArray[np.uint64]) -> None:
+        """Add rows with a value each."""
+        below = hashes <= np.uint64(self._limit)
+        self.hashes = np.append(self.hashes, hashes[below])
+        self.values = np.append(self.values, values[below])
+        while len(self.hashes) > self._most and self._limit > 0:
+            self._limit //= 2
+            below = self.hashes <= np.uint64(self._limit)
+            self.hashes = self.hashes[below]
+            self.values = self.values[below]
+
+
 class CopiesInStream:
-    """Detect copies among rows that come in blocks: counts all copies of some distinct rows, sampled by their hashes.
+    """The checks of `warn_of_copies` for rows that come in blocks, on samples of the rows by their hashes.
+
+    Parameters
+    ----------
+    owners : array (d,) or None
+        As for `warn_of_copies`.
+    most : int
+        Maximum number of rows in the sample of rows.
 
     Examples
     --------
     >>> stream, rows = CopiesInStream(most=100), np.arange(3000.0).reshape(1000, 3)
     >>> for _ in range(4): stream.add(rows, np.zeros(1000, np.intp))
-    >>> stream.told(["no"])[:45]
+    >>> stream.message(["no"])[:45]
     'Nearly every row of class no occurs 4 times: '
     """
 
-    def __init__(self, most: int = 100_000) -> None:
-        self._most, self._limit = most, 2**64 - 1
-        self._marks, self._codes = np.empty(0, np.uint64), np.empty(0, np.int64)
+    def __init__(self, owners: NDArray[np.intp] | None = None, most: int = 100_000) -> None:
+        self._n_rows = 0
+        self._rows = _HashSample(most)
+        self._without: dict[int, _HashSample] = {}
+        self._owners = owners
+        if owners is not None:
+            self._without = {column: _HashSample(_MOST_WITHOUT) for column in _dropped_columns(owners)}
 
     def add(self, X: NDArray[Any], codes: NDArray[Any]) -> None:
         """Add a block of prepared rows and their classes."""
+        self._n_rows += len(X)
         marks = row_marks(X)
-        self._marks, self._codes = np.append(self._marks, marks), np.append(self._codes, codes)
-        while True:
-            kept = self._marks <= np.uint64(self._limit)
-            self._marks, self._codes = self._marks[kept], self._codes[kept]
-            if len(self._marks) <= self._most or self._limit == 0:
-                return
-            self._limit //= 2
+        self._rows.add(marks, codes.astype(np.uint64))
+        if self._owners is None:
+            return
+        marks = marks + _label_marks(codes)
+        for column, rest in _marks_without(X, marks, self._owners, self._without).items():
+            self._without[column].add(rest, marks)
 
-    def told(self, classes: Sequence[Any]) -> str:
+    def message(self, classes: Sequence[Any]) -> str:
         """The warning about copies; empty if there are none."""
-        found = {name: _usual_count(self._marks[self._codes == code]) for code, name in enumerate(classes)}
-        return next((_told_of_copies(name, often) for name, often in found.items() if often > 1), "")
+        marks = self._rows.hashes
+        codes = self._rows.values
+        for code, name in enumerate(classes):
+            often = _usual_count(marks[codes == np.uint64(code)])
+            if often > 1:
+                return _regular_copies_message(name, often)
+        share = self._share_of_unlikely_copies()
+        if not share:
+            return ""
+        return _unlikely_copies_message(f"About {round(share * self._n_rows):,}", self._n_rows, share)
+
+    def _share_of_unlikely_copies(self) -> float:
+        """The share of the rows that repeat another row, if it is large and not likely by chance; else 0."""
+        if self._owners is None or not self._n_rows:
+            return 0.0
+        marks = self._rows.hashes + _label_marks(self._rows.values)
+        n_distinct = len(np.unique(marks))
+        if n_distinct < FEWEST_DISTINCT:
+            return 0.0
+        share = _repeats(marks) / len(marks)
+        if share < MANY or share * self._n_rows < FEWEST_COPIES:
+            return 0.0
+        agreeing = np.mean([_share_that_agrees(sample) for sample in self._without.values()])
+        if BY_CHANCE * agreeing > share:
+            return 0.0
+        return share
+
+
+_MOST_WITHOUT = 10_000
+"""Maximum number of rows in the sample of rows that agree in all columns but one."""
+
+
+def _share_that_agrees(sample: _HashSample) -> float:
+    """The share of the distinct rows that agree with one before them in all columns but one."""
+    distinct, first = np.unique(sample.values, return_index=True)
+    if not len(distinct):
+        return 0.0
+    return _repeats(sample.hashes[first]) / len(distinct)
 
 
 BACKGROUND_ROWS = 25

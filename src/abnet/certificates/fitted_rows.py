@@ -16,7 +16,16 @@ from numpy.typing import NDArray
 
 from abnet.utils.coded_rows import dense
 
-__all__ = ["MOST_ROWS", "FittedRows", "RowFilter", "Sighted", "kept_rows", "log_chance", "row_filter"]
+__all__ = [
+    "MOST_ROWS",
+    "FittedRows",
+    "RowFilter",
+    "Sighted",
+    "StreamedTable",
+    "kept_rows",
+    "log_chance",
+    "row_filter",
+]
 
 _BITS_PER_ROW, _HASHES = 16, 11
 _MISTAKEN = 1 / 2000
@@ -63,7 +72,9 @@ def kept_rows(n: int) -> slice | NDArray[np.intp]:
     return slice(0, n) if n <= MOST_ROWS else np.linspace(0, n - 1, MOST_ROWS).astype(np.intp)
 
 
-def row_filter(X: Any, y: NDArray[Any], n_learned: int | None = None) -> RowFilter | None:
+def row_filter(
+    X: Any, y: NDArray[Any], n_learned: int | None = None, *, table: "StreamedTable | None" = None
+) -> RowFilter | None:
     """Make the filter of prepared rows with their labels; None if there are no rows. It holds at most 24,000 rows.
 
     Parameters
@@ -75,6 +86,8 @@ def row_filter(X: Any, y: NDArray[Any], n_learned: int | None = None) -> RowFilt
     n_learned : int, optional
         Number of rows that the model learned from or was chosen with, which come first; all rows by default. The others
         may certify it again, but not together with these.
+    table : StreamedTable, optional
+        The whole table, if X is only a part of it.
 
     Examples
     --------
@@ -97,8 +110,64 @@ def row_filter(X: Any, y: NDArray[Any], n_learned: int | None = None) -> RowFilt
     bits[_places(marks, len(bits)).ravel()] = True
     often = _counts(marks)
     names = {_name(rows) for rows in (everything, marks) if log_chance(_counts(rows)) < math.log(_RARE)}
+    if table is not None and table.name is not None:
+        names.add(table.name)
     packed = base64.b64encode(np.packbits(bits).tobytes()).decode("ascii")
     return RowFilter(packed, n, int((often == 1).sum()), int((often == 2).sum()), tuple(sorted(names)))
+
+
+_MANY_DISTINCT = 1000
+"""With more distinct rows, no other sample has the same ones: the chance is at most ``sqrt(2πn) (2π)^(-u/2)`` for n
+rows of which u are distinct."""
+
+
+_BLOCK = 4096
+"""Number of rows that are hashed at a time."""
+
+
+class StreamedTable:
+    """The fingerprint of a table that is read in blocks, as it is in `RowFilter.tables`.
+
+    Examples
+    --------
+    >>> X, y = np.arange(20.0).reshape(10, 2), np.ones(10)
+    >>> stream = StreamedTable()
+    >>> stream.add(X[:4], y[:4])
+    >>> stream.add(X[4:], y[4:])
+    >>> stream.name in row_filter(X, y).tables
+    True
+    """
+
+    def __init__(self) -> None:
+        self._n_rows = 0
+        self._total = 0
+        self._distinct: dict[bytes, int] | None = {}
+
+    def add(self, X: Any, y: NDArray[Any]) -> None:
+        """Add a block of prepared rows with their labels."""
+        for start in range(0, len(y), _BLOCK):  # codes of a few rows at a time are written out
+            self._add_marks(_marks(X[start : start + _BLOCK], y[start : start + _BLOCK]))
+
+    def _add_marks(self, marks: NDArray[np.uint64]) -> None:
+        self._n_rows += len(marks)
+        self._total = (self._total + _total(marks)) % 2**128
+        if self._distinct is None:
+            return
+        rows, counts = np.unique(marks, axis=0, return_counts=True)
+        for row, count in zip(rows, counts.tolist(), strict=True):
+            key = row.tobytes()
+            self._distinct[key] = self._distinct.get(key, 0) + count
+        if len(self._distinct) > _MANY_DISTINCT:
+            self._distinct = None
+
+    @property
+    def name(self) -> str | None:
+        """The fingerprint; None if another sample could easily have the same."""
+        if self._distinct is not None:
+            counts = np.array(list(self._distinct.values()), np.intp)
+            if log_chance(counts) >= math.log(_RARE):
+                return None
+        return _text(self._n_rows, self._total)
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,17 @@ from abnet.utils.errors import Parameter, ParameterError
 from abnet.utils.groups import number_groups
 from abnet.utils.wording import number_of
 
-__all__ = ["RandomState", "Split", "bet_keys", "drawn_seed", "row_hashes", "row_order", "warn_of_few_rows"]
+__all__ = [
+    "RandomState",
+    "Split",
+    "bet_keys",
+    "cell_hashes",
+    "drawn_seed",
+    "row_hashes",
+    "row_order",
+    "warn_of_few_rows",
+    "with_labels",
+]
 
 RandomState = int | np.integer | np.random.Generator | np.random.RandomState | None
 """A seed as in scikit-learn; None draws one."""
@@ -83,9 +93,7 @@ class Split:
     counted: Places
 
     @classmethod
-    def of(
-        cls, hashes: Hashes, fraction: float, seed: int, groups: ArrayLike | None = None, *, most: int | None = None
-    ) -> "Split":
+    def of(cls, hashes: Hashes, fraction: float, seed: int, groups: ArrayLike | None = None) -> "Split":
         """The first `fraction` of the rows in the keyed order, and the rest; each part has at least one row.
 
         Parameters
@@ -97,8 +105,6 @@ class Split:
         seed : int
         groups : array (n,), optional
             Group of each row: whole groups are on one side, ordered by a hash of their content.
-        most : int, optional
-            Maximum number of rows (or groups) in the first part.
         """
         order = row_order(hashes, seed, groups)
         ends = np.arange(1, len(order) + 1)  # where each unit ends: a row, or a group
@@ -109,7 +115,7 @@ class Split:
             found = number_of(len(order) and len(ends), "row" if groups is None else "group")
             raise ValueError(f"{found} cannot be split into two parts: at least 2 are needed.")
         size = min(max(round(fraction * len(ends)), 1), len(ends) - 1)
-        end = int(ends[(size if most is None else min(size, most)) - 1])
+        end = int(ends[size - 1])
         return cls(order[:end], order[end:])
 
 
@@ -259,17 +265,35 @@ def row_hashes(X: Any, y: Any = None) -> Hashes:
     >>> np.array_equal(a, b)
     True
     """
-    hashes = _rows(X)
+    hashes = cell_hashes(X)
     if y is not None:
-        labels = _cells(y if hasattr(y, "dtype") else np.asarray(y, None if np.ndim(y) else object))
-        if len(labels) != len(hashes):
-            raise ValueError(f"X has {len(hashes)} rows, but there are {len(labels)} labels.")
-        hashes += _mixed(labels + ~_STEP)
+        return with_labels(hashes, y)
     return _mixed(hashes)
 
 
-def _rows(X: Any) -> Hashes:
-    """Sum over the columns of the hashes of the cells."""
+def with_labels(hashes: Hashes, y: Any) -> Hashes:
+    """The hashes of rows with their labels, from the `cell_hashes` of the rows; these are changed in place.
+
+    Parameters
+    ----------
+    hashes : array (n,)
+    y : array-like (n,)
+
+    Examples
+    --------
+    >>> X, y = np.eye(2), np.array([-1.0, 1.0])
+    >>> np.array_equal(with_labels(cell_hashes(X), y), row_hashes(X, y))
+    True
+    """
+    labels = _cells(y if hasattr(y, "dtype") else np.asarray(y, None if np.ndim(y) else object))
+    if len(labels) != len(hashes):
+        raise ValueError(f"X has {len(hashes)} rows, but there are {len(labels)} labels.")
+    hashes += _mixed(labels + ~_STEP)
+    return _mixed(hashes)
+
+
+def cell_hashes(X: Any) -> Hashes:
+    """The sum of the hashes of each row's cells, to which `with_labels` adds the labels once they are known."""
     if hasattr(X, "tocsr"):
         return _sparse_rows(X.tocsr())
     if isinstance(X, Mapping):

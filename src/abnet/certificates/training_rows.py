@@ -14,9 +14,10 @@ from abnet.certificates.recorded_model import RecordedModel, inner_model
 from abnet.certificates.statement import Estimate
 from abnet.utils.caller_rows import take_rows
 from abnet.utils.errors import Parameter, TrainingRowsError
+from abnet.utils.label_values import label_values
 from abnet.utils.wording import number_of
 
-__all__ = ["estimate_error", "filter_of", "find_fitted", "label_marks", "refuse_fitted"]
+__all__ = ["estimate_error", "filter_of", "find_fitted", "refuse_fitted"]
 
 
 def estimate_error(wrong: ArrayLike, seen: FittedRows | None) -> Estimate:
@@ -43,20 +44,6 @@ def estimate_error(wrong: ArrayLike, seen: FittedRows | None) -> Estimate:
     )  # fmt: skip
 
 
-def label_marks(codes: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
-    """Labels in the form that a filter of rows stores: signs for two classes, codes for several.
-
-    Examples
-    --------
-    >>> label_marks(np.array([0, 1, -1]), 2), label_marks(np.array([0, 2, -1]), 3)
-    (array([-1.,  1.,  3.]), array([0., 2., 3.]))
-    """
-    values = np.where(codes < 0, n_classes, codes).astype(np.float64)
-    if n_classes == 2:
-        return 2.0 * values - 1.0
-    return values
-
-
 def filter_of(model: RecordedModel) -> FittedRows | None:
     """The filter of a model's training rows; None if it stores none."""
     kept = model.card.row_filter
@@ -73,7 +60,7 @@ def find_fitted(model: Any, X: Any, y: ArrayLike) -> FittedRows | None:
         return None
     labels = y if hasattr(y, "dtype") else _as_they_are(y)
     known = inner.model.labels
-    values = label_marks(known.encode(np.asarray(labels)), known.n_classes)
+    values = label_values(known.encode(np.asarray(labels)), known.n_classes)
     _add_readable(seen, lambda some: inner.model.prepare(inner.check(some)), inner.rows, values)
     return seen
 

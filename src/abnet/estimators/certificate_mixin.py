@@ -25,13 +25,15 @@ from abnet.model.digest import belonging
 from abnet.model.model import Model
 from abnet.networks.bam import BAM
 from abnet.networks.posterior import Posterior
+from abnet.tables.held_out_rows import HeldOutRows
 from abnet.tables.labels import Labels, with_unknown
 from abnet.tables.notes import warn_of
-from abnet.training.labelled_rows import checked_rows, marks_of, without_groups
+from abnet.training.labelled_rows import checked_rows, without_groups
 from abnet.training.seeds import Generators
 from abnet.training.settings import Settings
 from abnet.utils.coded_rows import dense
 from abnet.utils.errors import Parameter, ParameterError
+from abnet.utils.label_values import label_values
 from abnet.utils.threads import one_blas_thread
 
 if TYPE_CHECKING:
@@ -71,27 +73,39 @@ class CertificateMixin(PredictionMixin):
 
     def _keep(self, fitted: Fitted) -> None:
         """Set the fitted attributes."""
-        learned, curves = fitted.learned, fitted.learned.curves
-        self.model_, self.seed_ = fitted.model, fitted.seed
+        learned = fitted.learned
+        self.model_ = fitted.model
+        self.seed_ = fitted.seed
         self.classes_ = fitted.model.classes_
-        self.certificate_, self.bound_estimate_ = fitted.model.certificate, fitted.estimate
+        self.certificate_ = fitted.model.certificate
+        self.bound_estimate_ = fitted.estimate
         self.preprocessor_ = fitted.rows.features.transformer
-        self.posterior_, self.aggregation_ = learned.posterior, learned.recipe.aggregation
-        self.networks_, self.priors_ = fitted.networks, fitted.priors
-        self.network_, self.prior_ = self.networks_[0], self.priors_[0]
+        self.posterior_ = learned.posterior
+        self.aggregation_ = learned.recipe.aggregation
+        self.networks_ = fitted.networks
+        self.priors_ = fitted.priors
+        self.network_ = self.networks_[0]
+        self.prior_ = self.priors_[0]
         self.kl_ = float(learned.posterior.astype(np.float64).kl())
+        self.drawn_network_ = fitted.drawn
         if learned.C is not None:
             self.C_ = learned.C
-        self.drawn_network_ = fitted.drawn
         if fitted.split is not None:
-            self.other_rows_, self.bound_rows_ = fitted.split.first, fitted.split.counted
+            self.other_rows_ = fitted.split.first
+            self.bound_rows_ = fitted.split.counted
         if learned.held is not None:
             self.held_ = learned.held
-        if fitted.model.card.parameters is not None:
-            self.recipe_, self.recipe_text_ = fitted.model.card.parameters, fitted.model.card.recipe or ""
-        self.bound_curve_ = list(curves.get("bound", ()))
-        self.loss_curve_ = [value for name, curve in curves.items() if name != "bound" for value in curve]
-        self.n_iter_ = sum(max(len(curve) - 1, 0) for curve in curves.values())
+        card = fitted.model.card
+        if card.parameters is not None:
+            self.recipe_ = card.parameters
+            self.recipe_text_ = card.recipe or ""
+        self.bound_curve_ = list(learned.curves.get("bound", ()))
+        self.loss_curve_: list[float] = []
+        self.n_iter_ = 0
+        for name, curve in learned.curves.items():
+            self.n_iter_ += max(len(curve) - 1, 0)
+            if name != "bound":
+                self.loss_curve_.extend(curve)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Train and certify the classifier on labelled rows.
@@ -117,29 +131,45 @@ class CertificateMixin(PredictionMixin):
         return self
 
     def _fit(
-        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, *, settings: Settings | None = None,
-        emptied: bool = False, written: bool = False,
-    ) -> Fitted:  # fmt: skip
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        *,
+        emptied: bool = False,
+        written: bool = False,
+        held_out: HeldOutRows | None = None,
+        compare: bool = False,
+    ) -> Fitted:
         """Check the input, resolve the settings, call `abnet.estimators.fit.fit`, and store the results.
 
         Parameters
         ----------
         X, y, sample_weight, groups
             As for `fit`.
-        settings : Settings, optional
-            Settings to use instead of those of the parameters.
-        emptied, written : bool
+        emptied, written, held_out
             As in `LabelledRows`.
+        compare : bool
+            Whether to fit logistic regression too, for comparison.
         """
         with fitting_anew(self):
-            settings = self.settings() if settings is None else settings
+            settings = self.settings()
             if groups is not None and settings.goal is not None:
                 raise ParameterError("{} counts single rows and cannot be combined with groups.", Parameter("decision"))
             rows = checked_rows(
-                self, X, y, sample_weight, groups, preprocessor=self.preprocessor, gaps=settings.gaps, emptied=emptied,
+                self,
+                X,
+                y,
+                sample_weight,
+                groups,
+                preprocessor=self.preprocessor,
+                gaps=settings.gaps,
+                emptied=emptied,
                 written=written,
-            )  # fmt: skip
-            fitted = fit(rows, settings, drawn_seed(self.random_state))
+                held_out=held_out,
+            )
+            fitted = fit(rows, settings, drawn_seed(self.random_state), compare=compare)
             self._keep(fitted)
         return fitted
 
@@ -246,7 +276,7 @@ class CertificateMixin(PredictionMixin):
         prepared = np.asarray(dense(self.model_.preparation.base.transform(self._checked(X))), np.float32)
         order, labels = np.concatenate([self.other_rows_, self.bound_rows_]), Labels(self.classes_)
         codes = with_unknown(labels.encode(y), labels.n_classes)[0][order]
-        if card.data_fingerprint != fingerprint(prepared[order], marks_of(codes, labels.n_classes)):
+        if card.data_fingerprint != fingerprint(prepared[order], label_values(codes, labels.n_classes)):
             raise ValueError("fitted=True needs the rows passed to fit, in the same order; X or y differ from them.")
         return np.asarray(self.bound_rows_), max(n_candidates, self.n_candidates)
 
@@ -291,7 +321,7 @@ def certify_test_set(
     codes, _ = with_unknown(model.labels.encode(y), K)
     seen = filter_of(model)
     if seen is not None:
-        seen.add(prepared, marks_of(codes, K))
+        seen.add(prepared, label_values(codes, K))
     if not allow_training_rows:
         refuse_fitted(seen)
     scores = model.predictor.scores(prepared)

@@ -19,7 +19,8 @@ from abnet.certificates.certify_model import certify_judged
 from abnet.certificates.from_evidence import Terms
 from abnet.certificates.outside import judge_answers
 from abnet.estimators.certificate_mixin import CertificateMixin
-from abnet.estimators.table_parts import Labelled, for_tables, read_rows, take, two_random_parts
+from abnet.estimators.labelled_parts import Labelled, split_at_random, take
+from abnet.estimators.read_rows import for_tables, read_rows
 from abnet.model.model import Model
 from abnet.model.performance_measures import auc, balanced_error, calibration_error, log_loss
 from abnet.tables.labels import Labels
@@ -303,8 +304,9 @@ class _Contest:
 
     def own_parts(self) -> Parts:
         """Two parts for the scikit-learn models if the network could not be fitted."""
-        first, second = two_random_parts(self.learn, self.estimator.settings().share, self.estimator.random_state)
-        return Parts(first, second, clone(self.estimator.preprocessor).fit(take(self.learn, first).X))
+        split = split_at_random(self.learn, self.estimator.settings().share, self.estimator.random_state)
+        preparation = clone(self.estimator.preprocessor).fit(take(self.learn, split.first).X)
+        return Parts(split.first, split.counted, preparation)
 
     def entries(self) -> dict[str, Callable[[str], Contender]]:
         from sklearn.dummy import DummyClassifier
@@ -357,8 +359,10 @@ def compare(
             made, source, target, drop=drop, group=group, missing_label=missing_label, bins=bins, at_least=LEAST_ROWS
         )
     data = Labelled(part.X, part.y, groups)
-    learn, test = two_random_parts(data, 1 - test_fraction, made.random_state)
-    contest = _Contest(take(data, np.sort(learn)), take(data, np.sort(test)), made)
+    split = split_at_random(data, 1 - test_fraction, made.random_state)
+    learn = take(data, np.sort(split.first))
+    test = take(data, np.sort(split.counted))
+    contest = _Contest(learn, test, made)
     entries = contest.entries()
     if choose:
         made.set_params(n_candidates=len(entries))
@@ -370,6 +374,6 @@ def compare(
     read = () if contest.parts is None else _notes(contest.parts.preparation, data.X)
     commonest = np.unique(contest.test.y, return_counts=True)[1].max()
     return Comparison(
-        len(learn), len(test), made.delta, tuple(contenders), threads, 1.0 - float(commonest / len(test)),
+        len(learn.y), len(test.y), made.delta, tuple(contenders), threads, 1.0 - float(commonest / len(test.y)),
         made.n_candidates, (*part.notes, *read),
     )  # fmt: skip

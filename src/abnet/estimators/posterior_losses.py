@@ -202,6 +202,7 @@ def losses_of_draws(
     rng: np.random.Generator,
     *,
     frozen: bool,
+    n_rows: int | None = None,
     report: Report | None = None,
 ) -> Losses | None:
     """Gibbs losses on the bound rows; None if the predictor is a closed form, which has no Gibbs loss.
@@ -221,6 +222,8 @@ def losses_of_draws(
         Of fresh paths.
     frozen : bool
         Whether these rows were held out from training.
+    n_rows : int, optional
+        Number of bound rows, if these are a block of them: the number of fresh paths of each row depends on it.
     report : Report, optional
     """
     aggregation = posterior.aggregation
@@ -231,7 +234,8 @@ def losses_of_draws(
     networks, K = posterior.members, predictor.n_classes
     if frozen and (K > 2 or len(networks) > 1):
         return frozen_losses(networks, X, codes, K, rng, report)
-    return sampled_losses(networks, X, codes, K, rng, report=report)
+    n_paths = fresh_path_count(len(codes) if n_rows is None else n_rows)
+    return sampled_losses(networks, X, codes, K, rng, n_paths=n_paths, report=report)
 
 
 @one_blas_thread()

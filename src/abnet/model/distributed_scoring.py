@@ -18,13 +18,14 @@ from abnet.certificates.fitted_rows import Sighted
 from abnet.certificates.from_evidence import Terms, certify
 from abnet.certificates.grouped_rows import check_groups
 from abnet.certificates.split import RandomState, bet_keys, drawn_seed, row_hashes, row_order
-from abnet.certificates.training_rows import filter_of, label_marks, refuse_fitted
+from abnet.certificates.training_rows import filter_of, refuse_fitted
 from abnet.model.digest import belonging, model_digest
 from abnet.model.model import FittedClassifier, Model, model_of
 from abnet.tables.labels import check_labelled, with_unknown
 from abnet.utils.class_scores import losses_of
 from abnet.utils.coded_rows import dense
 from abnet.utils.errors import Parameter, ParameterError
+from abnet.utils.label_values import label_values
 
 __all__ = ["PartEvidence", "certify_frame", "certify_parts", "partition_evidence", "score_frame"]
 
@@ -93,7 +94,7 @@ def partition_evidence(
     codes, _ = with_unknown(found, K)
     seen = filter_of(loaded)
     if seen is not None:
-        seen.add(dense(rows), label_marks(found, K))
+        seen.add(dense(rows), label_values(found, K))
     scores = loaded.predictor.scores(rows)
     evidence = observe(
         loaded.decision(scores), codes, labels.names, losses=losses_of(scores, codes) if exact else None, groups=groups,

@@ -13,7 +13,7 @@ from abnet.certificates.decision import ARGMAX, Decision, confidence
 from abnet.certificates.fitted_rows import FittedRows
 from abnet.certificates.grouped_rows import check_single_rows
 from abnet.certificates.outside import Judged, judge_answers
-from abnet.certificates.training_rows import filter_of, label_marks
+from abnet.certificates.training_rows import filter_of
 from abnet.model.model import Model
 from abnet.model.table_rows import InputWatch, frames_of, prepared
 from abnet.tables import TableError
@@ -26,6 +26,7 @@ from abnet.tables.table_errors import listed
 from abnet.tables.unseen import Unseen, merge
 from abnet.utils.coded_rows import dense
 from abnet.utils.errors import Parameter, ParameterError
+from abnet.utils.label_values import label_values
 from abnet.utils.progress import report_progress
 from abnet.utils.wording import number_of
 
@@ -202,7 +203,7 @@ def judge_model_rows(
             known = {name: code for code, name in enumerate(result.known)}
             new = result.truth[len(result.truth) - int(labelled.sum()) :]
             codes = np.array([known.get(label, -1) for label in new], np.intp)
-            result.seen.add(dense(rows[labelled]), label_marks(codes, len(names)))
+            result.seen.add(dense(rows[labelled]), label_values(codes, len(names)))
     result.inputs = watch.check(result.unseen)
     refuse_shift(result.inputs, allow_shift=allow_shift)
     return result

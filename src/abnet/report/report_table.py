@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.certificates.training_rows import filter_of, label_marks
+from abnet.certificates.training_rows import filter_of
 from abnet.model.labelled_table import target_of
 from abnet.model.model import Model
 from abnet.model.table_rows import ModelOrPath, as_model, frames_of, prepared
@@ -25,6 +25,7 @@ from abnet.tables.named_columns import check_named, label_text
 from abnet.tables.unseen import Unseen, merge
 from abnet.utils.atomic import atomic_path
 from abnet.utils.coded_rows import dense
+from abnet.utils.label_values import label_values
 from abnet.utils.progress import ProgressCallback, part_of_progress, report_progress
 
 __all__ = ["ReportedTable", "report_table"]
@@ -187,7 +188,7 @@ def _given_rows(
         scores.append(loaded.predictor.scores(rows))
         codes.append(batch_codes)
         if fitted_rows is not None:
-            fitted_rows.add(rows, label_marks(batch_codes, loaded.n_classes))
+            fitted_rows.add(rows, label_values(batch_codes, loaded.n_classes))
         sample = sample.extended(rng.random(len(rows)), rows, batch_codes)
     if not sum(map(len, codes)):
         raise TableError(f"no row of the table has a label in the column {target!r}.")
