@@ -20,7 +20,7 @@ from abnet.certificates.training_rows import estimate_error, filter_of, refuse_f
 from abnet.estimators.fit import Fitted, fit
 from abnet.estimators.posterior_losses import losses_on_test_set
 from abnet.estimators.prediction import PredictionMixin
-from abnet.estimators.refit import fitting_anew
+from abnet.estimators.refit import fresh_fit
 from abnet.model.digest import belonging
 from abnet.model.model import Model
 from abnet.networks.bam import BAM
@@ -153,7 +153,7 @@ class CertificateMixin(PredictionMixin):
         compare : bool
             Whether to fit logistic regression too, for comparison.
         """
-        with fitting_anew(self):
+        with fresh_fit(self):
             settings = self.settings()
             if groups is not None and settings.goal is not None:
                 raise ParameterError("{} counts single rows and cannot be combined with groups.", Parameter("decision"))
@@ -175,20 +175,41 @@ class CertificateMixin(PredictionMixin):
 
     @overload
     def certify(
-        self, X: Any, y: ArrayLike, *, n_candidates: int = ..., groups: ArrayLike | str | None = ...,
-        by: ArrayLike | str | None = ..., allow_training_rows: Literal[False] = ..., random_state: RandomState = ...,
-    ) -> Certificate: ...  # fmt: skip
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        n_candidates: int = ...,
+        groups: ArrayLike | str | None = ...,
+        by: ArrayLike | str | None = ...,
+        allow_training_rows: Literal[False] = ...,
+        random_state: RandomState = ...,
+    ) -> Certificate: ...
 
     @overload
     def certify(
-        self, X: Any, y: ArrayLike, *, n_candidates: int = ..., groups: None = ..., by: None = ...,
-        allow_training_rows: bool, random_state: RandomState = ...,
-    ) -> Certificate | Estimate: ...  # fmt: skip
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        n_candidates: int = ...,
+        groups: None = ...,
+        by: None = ...,
+        allow_training_rows: bool,
+        random_state: RandomState = ...,
+    ) -> Certificate | Estimate: ...
 
     def certify(
-        self, X: Any, y: ArrayLike, *, n_candidates: int = 1, groups: ArrayLike | str | None = None,
-        by: ArrayLike | str | None = None, allow_training_rows: bool = False, random_state: RandomState = None,
-    ) -> Certificate | Estimate:  # fmt: skip
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        n_candidates: int = 1,
+        groups: ArrayLike | str | None = None,
+        by: ArrayLike | str | None = None,
+        allow_training_rows: bool = False,
+        random_state: RandomState = None,
+    ) -> Certificate | Estimate:
         """Certify the model on a test set: rows held out from training and selection.
 
         Counts the errors of `predict`; a row without an answer counts as an error.
@@ -222,22 +243,33 @@ class CertificateMixin(PredictionMixin):
         check_is_fitted(self, "model_")
         if groups is not None and by is not None:
             raise ValueError("pass groups or by, not both: there is no bound for populations of groups.")
+        if allow_training_rows and (groups is not None or by is not None):
+            raise ValueError("an estimate is about all rows: leave out groups and by.")
         if groups is None and not allow_training_rows:
             check_groups(self, X, "groups")
         X, groups = without_groups(X, groups)
-        if isinstance(by, str):
-            without, column = without_groups(X, by)
-            # A population may be a feature as well.
-            X, by = (X if by in (self.model_.feature_names or ()) else without), column
-        if allow_training_rows and (groups is not None or by is not None):
-            raise ValueError("an estimate is about all rows: leave out groups and by.")
-        of_fit = self.settings().terms(len(self.posterior_.sizes) - 1)
-        terms = Terms(delta=self.delta, n_candidates=n_candidates, source="test set", drawn=of_fit.drawn)
+        X, by = self._without_populations(X, by)
+        terms_of_fit = self.settings().terms(len(self.posterior_.sizes) - 1)
+        terms = Terms(delta=self.delta, n_candidates=n_candidates, source="test set", drawn=terms_of_fit.drawn)
         return certify_test_set(
-            self.model_, self.posterior_, self._checked(X), y, terms, groups=groups,
-            by=None if by is None else np.asarray(by), allow_training_rows=allow_training_rows,
-            order_seed=drawn_seed(random_state), paths=Generators.of(self.seed_).certify,
-        )  # fmt: skip
+            self.model_,
+            self.posterior_,
+            self._checked(X),
+            y,
+            terms,
+            groups=groups,
+            by=by,
+            allow_training_rows=allow_training_rows,
+            order_seed=drawn_seed(random_state),
+            paths=Generators.of(self.seed_).certify,
+        )
+
+    def _without_populations(self, X: Any, by: Any) -> tuple[Any, NDArray[Any] | None]:
+        """Take the column of the populations out of a frame, unless it is a feature as well."""
+        others, populations = without_groups(X, by)
+        if isinstance(by, str) and by in (self.model_.feature_names or ()):
+            return X, populations
+        return others, populations
 
     def trade_off(self, positive: Any = None) -> TradeOff:
         """What thresholds reach, estimated on training rows (`held_`).
@@ -265,18 +297,21 @@ class CertificateMixin(PredictionMixin):
         check_is_fitted(self, "drawn_network_")
         return self.drawn_network_
 
-    def _rows_that_taught_nothing(self, X: Any, y: NDArray[Any], n_candidates: int) -> tuple[NDArray[np.intp], int]:
-        card, split = self.model_.card, hasattr(self, "bound_rows_")
-        if card.posterior != "frozen" or not split:
-            return super()._rows_that_taught_nothing(X, y, n_candidates)
+    def _held_out_rows(self, X: Any, y: NDArray[Any], n_candidates: int) -> tuple[NDArray[np.intp], int]:
+        """The bound rows of the fit, if it held them out from training and X and y are its rows."""
+        card = self.model_.card
+        if card.posterior != "frozen" or not hasattr(self, "bound_rows_"):
+            return super()._held_out_rows(X, y, n_candidates)
         if card.n_training_rows != len(y):
             raise ValueError(f"fitted=True needs the {card.n_training_rows} rows passed to fit; got {len(y)}.")
         if card.n_training_groups is not None or self.certificate_ is None:
             raise ValueError("the bound rows are in groups, or have no certificate: pass other rows.")
-        prepared = np.asarray(dense(self.model_.preparation.base.transform(self._checked(X))), np.float32)
-        order, labels = np.concatenate([self.other_rows_, self.bound_rows_]), Labels(self.classes_)
-        codes = with_unknown(labels.encode(y), labels.n_classes)[0][order]
-        if card.data_fingerprint != fingerprint(prepared[order], label_values(codes, labels.n_classes)):
+        features = np.asarray(dense(self.model_.preparation.base.transform(self._checked(X))), np.float32)
+        labels = Labels(self.classes_)
+        codes, _ = with_unknown(labels.encode(y), labels.n_classes)
+        order = np.concatenate([self.other_rows_, self.bound_rows_])
+        given = fingerprint(features[order], label_values(codes[order], labels.n_classes))
+        if given != card.data_fingerprint:
             raise ValueError("fitted=True needs the rows passed to fit, in the same order; X or y differ from them.")
         return np.asarray(self.bound_rows_), max(n_candidates, self.n_candidates)
 
@@ -317,21 +352,23 @@ def certify_test_set(
     paths : numpy.random.Generator
         Generator of the fresh paths.
     """
-    prepared, K = model.prepare(X), model.n_classes
-    codes, _ = with_unknown(model.labels.encode(y), K)
-    seen = filter_of(model)
-    if seen is not None:
-        seen.add(prepared, label_values(codes, K))
+    n_classes = model.n_classes
+    inputs = model.prepare(X)
+    codes, _ = with_unknown(model.labels.encode(y), n_classes)
+    fitted_rows = filter_of(model)
+    if fitted_rows is not None:
+        fitted_rows.add(inputs, label_values(codes, n_classes))
     if not allow_training_rows:
-        refuse_fitted(seen)
-    scores = model.predictor.scores(prepared)
+        refuse_fitted(fitted_rows)
+    scores = model.predictor.scores(inputs)
     answers = model.decision(scores)
     if allow_training_rows:
-        return estimate_error(answers != codes, seen)
+        return estimate_error(answers != codes, fitted_rows)
     rng = np.random.default_rng(int(paths.integers(2**63)))
-    losses = losses_on_test_set(posterior, model.predictor, prepared, scores, codes, rng)
-    found = observe(
-        answers, codes, model.labels.names, **({} if losses is None else losses._asdict()), groups=groups,
-        populations=by, keys=bet_keys(row_order(row_hashes(X, y), order_seed, groups)),
-    )  # fmt: skip
-    return belonging(certify(found, terms), model)
+    losses = losses_on_test_set(posterior, model.predictor, inputs, scores, codes, rng)
+    given: dict[str, Any] = {}
+    if losses is not None:
+        given = losses._asdict()
+    keys = bet_keys(row_order(row_hashes(X, y), order_seed, groups))
+    evidence = observe(answers, codes, model.labels.names, groups=groups, populations=by, keys=keys, **given)
+    return belonging(certify(evidence, terms), model)

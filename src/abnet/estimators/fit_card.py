@@ -19,7 +19,7 @@ from abnet.training.learned import Learned, PreparedRows
 from abnet.training.settings import Settings
 from abnet.utils.wording import shortened
 
-__all__ = ["card_of", "recipe_text", "settings_of", "stored_curves"]
+__all__ = ["card_of", "recipe_text", "given_parameters", "stored_curves"]
 
 
 def card_of(
@@ -95,7 +95,7 @@ MOST_TEXT = 300
 """Maximum number of characters of a stored setting."""
 
 
-def settings_of(estimator: BaseEstimator) -> dict[str, str]:
+def given_parameters(estimator: BaseEstimator) -> dict[str, str]:
     """Parameters that differ from their defaults, each as Python source text.
 
     A very long text is cut and ends in "…".
@@ -103,7 +103,7 @@ def settings_of(estimator: BaseEstimator) -> dict[str, str]:
     Examples
     --------
     >>> from sklearn.linear_model import LogisticRegression
-    >>> settings_of(LogisticRegression(C=2.0, random_state=0))
+    >>> given_parameters(LogisticRegression(C=2.0, random_state=0))
     {'C': '2.0', 'random_state': '0'}
     """
     parameters = signature(type(estimator)).parameters

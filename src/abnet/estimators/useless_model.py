@@ -30,8 +30,8 @@ def useless_message(facts: Facts, classes: Sequence[str], class_weight: Any = No
 
     Examples
     --------
-    >>> facts = Facts(10, ("no", "yes"), (6, 4), (0, 4), source="split", delta=0.05)
-    >>> useless_message(facts, ("no", "yes"))
+    >>> counts = {"n_rows": 10, "classes": ("no", "yes"), "class_rows": (6, 4), "class_errors": (0, 4)}
+    >>> useless_message(Facts(**counts, source="split", delta=0.05), ("no", "yes"))
     'This model is useless: it predicts no on all 10 held-out rows.'
     """
     row = counted_row(facts)

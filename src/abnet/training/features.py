@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from abnet.certificates.row_by_row import check_row_by_row, fits_anew
+from abnet.certificates.row_by_row import check_row_by_row, refit_problem
 from abnet.tables.cells import is_blank
 from abnet.tables.frames import Table, as_table
 from abnet.tables.notes import Note
@@ -301,7 +301,7 @@ def allows_certificate(preprocessor: Any, transform: Callable[[Any], Any], X: An
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenWarning)  # the fit has told of them
-        reason = fits_anew(preprocessor) or check_row_by_row(transform, X)
+        reason = refit_problem(preprocessor) or check_row_by_row(transform, X)
     if reason:
         warnings.warn(
             f"There is no certificate, only an estimate: the preprocessor does not allow one, because {reason}. It "

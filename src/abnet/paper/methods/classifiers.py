@@ -10,7 +10,7 @@ import numpy as np
 from abnet.certificates.fitted_rows import row_filter
 from abnet.certificates.split import Split, drawn_seed, row_hashes
 from abnet.estimators.prediction import PredictionMixin
-from abnet.estimators.refit import fitting_anew
+from abnet.estimators.refit import fresh_fit
 from abnet.model.card import Card
 from abnet.model.model import Model
 from abnet.model.predictors.predictor import Predictor
@@ -70,7 +70,7 @@ class BaselineClassifier(PredictionMixin):
         -------
         self
         """
-        with fitting_anew(self):
+        with fresh_fit(self):
             rows = checked_rows(self, X, y, sample_weight, preprocessor=self.preprocessor)
             self.classes_ = rows.labels.classes
             self.model_ = self._learn(rows)
