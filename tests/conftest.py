@@ -43,7 +43,7 @@ def seed() -> int:
 def drawn_seeds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A fit without a seed draws one: here from `seed`, so that a test gives the same every time."""
     draws = np.random.default_rng([seed, 1])
-    monkeypatch.setattr("abnet.certificates.split.secrets.randbits", lambda bits: int(draws.integers(2**bits)))
+    monkeypatch.setattr("abnet.certificates.random_seed.secrets.randbits", lambda bits: int(draws.integers(2**bits)))
 
 
 @pytest.fixture
@@ -70,16 +70,18 @@ def split_as(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Split every table of as many rows as this one: bound rows can then be changed, and still be bound rows."""
 
     def pin(X: Any, y: Any = None) -> None:
-        from abnet.certificates import split
+        from abnet.certificates import row_hashing
         from abnet.estimators import fit
         from abnet.tables import loaded_rows
 
-        hashes = split.row_hashes(X, y)
+        hashes = row_hashing.row_hashes(X, y)
 
         def pinned(found: Any) -> Any:
             return hashes if len(found) == len(hashes) else found
 
-        monkeypatch.setattr(fit, "row_hashes", lambda X, y=None: pinned(split.row_hashes(X, y)))
-        monkeypatch.setattr(loaded_rows, "with_labels", lambda cells, y: pinned(split.with_labels(cells, y)))
+        monkeypatch.setattr(fit, "row_hashes", lambda X, y=None: pinned(row_hashing.row_hashes(X, y)))
+        monkeypatch.setattr(
+            loaded_rows, "hashes_with_labels", lambda sums, y: pinned(row_hashing.hashes_with_labels(sums, y))
+        )
 
     return pin

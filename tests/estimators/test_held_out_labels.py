@@ -12,6 +12,7 @@ import pytest
 
 import abnet
 from abnet.certificates import split
+from abnet.certificates.row_hashing import sums_of_cells
 from abnet.estimators import fit as fitting
 from abnet.tables import loaded_rows
 from promised import promised
@@ -35,13 +36,13 @@ def held_out(monkeypatch: pytest.MonkeyPatch) -> HeldOut:
             taken = np.array([places[row] for row in trained])
             return split.Split(taken, np.setdiff1d(np.arange(len(hashes)), taken))
 
-    monkeypatch.setattr(fitting, "row_hashes", lambda X, y=None: split.cell_hashes(X))
-    monkeypatch.setattr(loaded_rows, "with_labels", lambda cells, y: cells)
+    monkeypatch.setattr(fitting, "row_hashes", lambda X, y=None: sums_of_cells(X))
+    monkeypatch.setattr(loaded_rows, "hashes_with_labels", lambda cells, y: cells)
     for module in (fitting, loaded_rows):
         monkeypatch.setattr(module, "Split", Pinned)
 
     def row(X: np.ndarray) -> int:
-        return next(place for place, cells in enumerate(split.cell_hashes(X).tolist()) if cells not in trained)
+        return next(place for place, cells in enumerate(sums_of_cells(X).tolist()) if cells not in trained)
 
     return row
 

@@ -17,7 +17,7 @@ from abnet import ABNetClassifier, CertifiedClassifier, PBGNetClassifier, fit_ta
 from abnet.bounds import clopper_pearson_bound
 from abnet.bounds.counted import mean_by_betting
 from abnet.certificates import row_hashes, row_order
-from abnet.certificates.fingerprint import CopiesInStream
+from abnet.certificates.copied_rows import CopiesInStream
 from abnet.certificates.goals import Costs, TargetError
 from abnet.estimators import held_out_blocks
 from abnet.tables import TableError

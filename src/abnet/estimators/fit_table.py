@@ -46,7 +46,7 @@ def fit_table(
     """Train a classifier on a table of any size, certify it, and write it to a model file if one is named.
 
     A table of at most `max_learn_rows` rows is fitted in memory. On a larger table, at most this many rows train the
-    model, chosen by a hash of their content (`abnet.certificates.split`). All other rows are streamed through the
+    model, chosen by a hash of their content (`abnet.certificates.keyed_order`). All other rows are streamed through the
     fitted model and certify it. The `random_state` of the fitted copy is the seed that was used.
 
     Parameters

@@ -11,12 +11,12 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.certificates.fingerprint import CopiesInStream
+from abnet.certificates.copied_rows import CopiesInStream
 from abnet.certificates.fitted_rows import MOST_ROWS, RowFilter, StreamedTable, kept_rows, row_filter
 from abnet.estimators.known_classes import warn_of_unknown
-from abnet.tables.frames import as_table
 from abnet.tables.held_out_rows import Block, HeldOutRows
 from abnet.tables.model_labels import label_codes
+from abnet.tables.table import as_table
 from abnet.tables.unseen import Unseen, UnseenWarning, merge
 from abnet.training.learned import BoundRows, PreparedRows
 from abnet.utils.coded_rows import CodedRows, Inputs
@@ -131,7 +131,7 @@ class Streamed:
         """Warn of values that did not occur in training, of copies and of unknown labels."""
         for report in self._unseen:
             warnings.warn(UnseenWarning(report.note), stacklevel=4)
-        copies = self._copies.message(self._rows.labels.names)
+        copies = self._copies.warning(self._rows.labels.names)
         if copies:
             warnings.warn(copies, stacklevel=4)
         warn_of_unknown(self._n_unknown)

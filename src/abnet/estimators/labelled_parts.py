@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.certificates.split import Split, row_hashes
+from abnet.certificates.row_hashing import row_hashes
+from abnet.certificates.split import Split
 from abnet.utils.caller_rows import take_rows
 
 __all__ = ["Labelled", "split_at_random", "take"]

@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from abnet.certificates.split import drawn_seed
+from abnet.certificates.random_seed import drawn_seed
 from abnet.estimators.certificate_mixin import CertificateMixin
 from abnet.estimators.certified import CertifiedClassifier
 from abnet.tables import TableError
 from abnet.tables.binning import bin_names
-from abnet.tables.frames import as_table
 from abnet.tables.loaded_rows import LoadedRows, load_rows
 from abnet.tables.named_columns import NamedColumnError, cell_texts, check_named, without_group
 from abnet.tables.preparation import TablePreparation
+from abnet.tables.table import as_table
 from abnet.tables.table_errors import UnknownColumnError, listed
 from abnet.tables.table_source import TableSource
 from abnet.training.features import is_our_own

@@ -14,10 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.evidence import Evidence, Groups, observe
-from abnet.certificates.fitted_rows import Sighted
+from abnet.certificates.fitted_rows import RowsFound
 from abnet.certificates.from_evidence import Terms, certify
 from abnet.certificates.grouped_rows import check_groups
-from abnet.certificates.split import RandomState, bet_keys, drawn_seed, row_hashes, row_order
+from abnet.certificates.keyed_order import bet_keys, row_order
+from abnet.certificates.random_seed import RandomState, drawn_seed
+from abnet.certificates.row_hashing import row_hashes
 from abnet.certificates.training_rows import filter_of, refuse_fitted
 from abnet.model.digest import belonging, model_digest
 from abnet.model.model import FittedClassifier, Model, model_of
@@ -37,7 +39,7 @@ class PartEvidence:
     Attributes
     ----------
     evidence : Evidence
-    sighted : Sighted
+    training_rows : RowsFound
         How many of the rows the model was fitted on, by its filter.
     contents : dict
         For rows in groups: the sum of the hashes of each group's rows, which the betting bound orders the groups by.
@@ -46,7 +48,7 @@ class PartEvidence:
     """
 
     evidence: Evidence
-    sighted: Sighted = field(default_factory=Sighted)
+    training_rows: RowsFound = field(default_factory=RowsFound)
     contents: dict[Any, int] = field(default_factory=dict)
     model: str | None = None
 
@@ -56,7 +58,12 @@ class PartEvidence:
         contents = dict(self.contents)
         for name, content in other.contents.items():
             contents[name] = (contents.get(name, 0) + content) % 2**64
-        return PartEvidence(self.evidence + other.evidence, self.sighted + other.sighted, contents, self.model)
+        return PartEvidence(
+            evidence=self.evidence + other.evidence,
+            training_rows=self.training_rows + other.training_rows,
+            contents=contents,
+            model=self.model,
+        )
 
 
 def partition_evidence(
@@ -78,7 +85,7 @@ def partition_evidence(
     >>> from abnet.model.predictors.compact import Compact
     >>> net = Model(Compact(np.ones((1, 1, 2)), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> found = partition_evidence(net, np.array([[3.0, 3.0], [-1.0, -2.0]]), [1, 1])
-    >>> found.evidence.n_rows, found.evidence.errors, found.sighted.found
+    >>> found.evidence.n_rows, found.evidence.errors, found.training_rows.found
     (2, 1, 0)
     """
     loaded = model_of(model)
@@ -90,11 +97,11 @@ def partition_evidence(
     rows = loaded.features(X)
     encoded = loaded.labels.encode(labels)
     codes, _ = with_unknown(encoded, n_classes)
-    sighted = Sighted()
+    training_rows = RowsFound()
     fitted_rows = filter_of(loaded)
     if fitted_rows is not None:
         fitted_rows.add(dense(rows), label_values(encoded, n_classes))
-        sighted = fitted_rows.sighted
+        training_rows = fitted_rows.counts
     scores = loaded.predictor.scores(rows)
     losses = None
     if _has_losses(loaded):
@@ -105,7 +112,7 @@ def partition_evidence(
         keys = np.zeros(len(codes), np.uint64)  # `certify_parts` orders the groups
         contents = _contents_of_groups(X, labels, np.asarray(groups))
     evidence = observe(loaded.decision(scores), codes, loaded.labels.names, losses=losses, groups=groups, keys=keys)
-    return PartEvidence(replace(evidence, values=None), sighted, contents, model_digest(loaded))
+    return PartEvidence(replace(evidence, values=None), training_rows, contents, model_digest(loaded))
 
 
 def _has_losses(model: Model) -> bool:
@@ -172,7 +179,7 @@ def certify_parts(
         raise ValueError("the partitions were predicted by another model: pass the model that the evidence is about.")
     fitted_rows = filter_of(loaded)
     if fitted_rows is not None:
-        fitted_rows.sighted = whole.sighted
+        fitted_rows.counts = whole.training_rows
     refuse_fitted(fitted_rows, instead="Certify on other rows.")
     seed = drawn_seed(random_state)
     evidence = whole.evidence

@@ -1,6 +1,5 @@
 """Labelled rows of a table with their answers, from an abnet model or from a column of the table."""
 
-import hashlib
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,15 +12,16 @@ from abnet.certificates.decision import ARGMAX, Decision, confidence
 from abnet.certificates.fitted_rows import FittedRows
 from abnet.certificates.grouped_rows import check_single_rows
 from abnet.certificates.outside import Judged, judge_answers
+from abnet.certificates.row_hashing import hash_sum, row_hashes
 from abnet.certificates.training_rows import filter_of
 from abnet.model.model import Model
 from abnet.model.table_rows import InputWatch, frames_of, prepared
 from abnet.tables import TableError
-from abnet.tables.frames import Table, as_table
 from abnet.tables.model_labels import true_labels
 from abnet.tables.named_columns import cell_texts, check_named, label_text, without_group
-from abnet.tables.preparation.input_check import ColumnCheck, refuse_shift, shift_notes
+from abnet.tables.preparation.input_shift import ColumnCheck, refuse_shift, shift_notes
 from abnet.tables.preparation.numeric_rows import number_cells
+from abnet.tables.table import Table, as_table
 from abnet.tables.table_errors import listed
 from abnet.tables.unseen import Unseen, merge
 from abnet.utils.coded_rows import dense
@@ -58,8 +58,8 @@ class JudgedTable:
     group_cells : list of str or None
         Cells of the group column with which the model was fitted, if the table has it.
     further_notes : list of str
-    hash_sum : int
-        Sum of the hashes of all rows.
+    table_hash : int
+        Sum of the hashes of all rows (`hash_sum`).
     decision : Decision
         How an abnet model answers.
     promised : Certificate or None
@@ -79,7 +79,7 @@ class JudgedTable:
     scores: list[float] = field(default_factory=list)
     group_cells: list[str | None] = field(default_factory=list)
     further_notes: list[str] = field(default_factory=list)
-    hash_sum: int = 0
+    table_hash: int = 0
     decision: Decision = ARGMAX
     promised: Certificate | None = None
     inputs: list[ColumnCheck] = field(default_factory=list)
@@ -87,7 +87,7 @@ class JudgedTable:
     @property
     def digest(self) -> str:
         """A fingerprint of all cells of the table, which does not depend on the order of the rows."""
-        return f"{self.hash_sum:032x}"
+        return f"{self.table_hash:016x}"
 
     def judged(self) -> Judged:
         """The answers and labels as codes."""
@@ -195,7 +195,7 @@ def judge_model_rows(
         frame = as_table(batch, before=n_before)
         n_before += frame.n_rows
         labels, is_labelled = _keep_labels(frame, named_columns, result, model.card.cuts)
-        result.hash_sum = (result.hash_sum + _row_sum(frame)) % 2**128
+        result.table_hash = (result.table_hash + _row_sum(frame)) % 2**64
         if isinstance(group, str) and group in frame.columns:
             result.group_cells += _of_labelled(cell_texts(frame, group), is_labelled)
         read = prepared(model, frame)
@@ -330,10 +330,5 @@ def _keep_labels(
 
 
 def _row_sum(frame: Table) -> int:
-    """The sum of the rows' hashes."""
-    names = sorted(frame.columns)
-    total = 0
-    for row in zip(*(cell_texts(frame, name) for name in names), strict=True):
-        digest = hashlib.blake2b(repr((names, row)).encode(), digest_size=16).digest()
-        total += int.from_bytes(digest)
-    return total
+    """The sum of the rows' hashes, the same for any order of the rows and columns, in a file of any format."""
+    return hash_sum(row_hashes({name: cell_texts(frame, name) for name in sorted(frame.columns)}))

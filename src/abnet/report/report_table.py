@@ -16,13 +16,13 @@ from abnet.model.labelled_table import target_of
 from abnet.model.model import Model
 from abnet.model.table_rows import ModelOrPath, as_model, frames_of, prepared
 from abnet.report.about import about_from
+from abnet.report.certificate_section import Peer, peers_of
 from abnet.report.measures import LOCATED, GivenRows, measure_scores
 from abnet.report.page import report_page
-from abnet.report.promise import Peer, peers_of
 from abnet.tables import TableError
-from abnet.tables.frames import Table, as_table
 from abnet.tables.model_labels import true_labels
 from abnet.tables.named_columns import check_named, label_text
+from abnet.tables.table import Table, as_table
 from abnet.tables.unseen import Unseen, merge
 from abnet.utils.atomic import atomic_path
 from abnet.utils.coded_rows import dense

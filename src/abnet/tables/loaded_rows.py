@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.certificates.split import Split, cell_hashes, warn_of_few_rows, with_labels
+from abnet.certificates.row_hashing import hashes_with_labels, sums_of_cells
+from abnet.certificates.split import Split, warn_of_few_rows
 from abnet.tables.binning import Binning
-from abnet.tables.frames import as_table
 from abnet.tables.held_out_rows import HeldOutRows
 from abnet.tables.label_types import sorted_as_typed
 from abnet.tables.notes import Note
 from abnet.tables.polars_frames import stacked
+from abnet.tables.table import as_table
 from abnet.tables.target import FeaturesAndLabels, labelled, labels_as_written, split_target
 from abnet.utils.caller_rows import without_column
 from abnet.utils.label_values import label_values
@@ -153,7 +154,7 @@ def _hashes_of_labelled(
             yield frame
 
     label_numbers: dict[Any, int] = {}
-    hashes_of_cells = []
+    sums = []
     numbers = []
     for frame in labelled(counted(), target, missing_label):
         distinct = as_table(frame).cells(target).distinct()
@@ -161,10 +162,10 @@ def _hashes_of_labelled(
         for place in np.flatnonzero(distinct.counts()).tolist():
             number_of_value[place] = label_numbers.setdefault(distinct.values[place], len(label_numbers))
         numbers.append(number_of_value[distinct.codes])
-        hashes_of_cells.append(cell_hashes(without_column(frame, target)))
+        sums.append(sums_of_cells(without_column(frame, target)))
     codes, n_classes = _codes_of_labels(list(label_numbers))
     values = label_values(codes[np.concatenate(numbers)], n_classes)
-    hashes = with_labels(np.concatenate(hashes_of_cells), values)
+    hashes = hashes_with_labels(np.concatenate(sums), values)
     return hashes, n_rows - len(hashes)
 
 

@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.tables.frames import as_table
-from abnet.tables.preparation.transformers import PlainNumbers, TablePreparation, has_far_cells
+from abnet.tables.preparation.array_checks import has_far_cells
+from abnet.tables.preparation.plain_numbers import PlainNumbers
+from abnet.tables.preparation.table_preparation import TablePreparation
+from abnet.tables.table import as_table
 from abnet.training.labelled_rows import LabelledRows
 from abnet.utils.caller_rows import take_rows
 

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.tables.series import Cells, DateCells, Distinct, DistinctCells, NumberCells, TextCells, TextPart
+from abnet.tables.column_cells import Cells, DateCells, Distinct, DistinctCells, NumberCells
 from abnet.tables.table_errors import TableError, check_unique_names, row_name
+from abnet.tables.text_cells import TextCells, TextPart
+from abnet.utils.caller_rows import is_frame
 
-__all__ = ["Table", "as_table", "cells_of", "factorised", "is_plan"]
+__all__ = ["Table", "as_frame", "as_table", "cells_of", "factorised", "is_plan"]
 
 
 @dataclass(frozen=True)
@@ -45,21 +47,25 @@ class Table:
         among = np.zeros(self.n_rows, bool)
         among[rows] = True
         chosen = pl.Series(among)
-        columns = {
-            name: TextPart(column, rows, chosen) if isinstance(column, TextCells) else _gathered(column, rows)
-            for name, column in self.columns.items()
-        }
+        columns: dict[str, Any] = {}
+        for name, column in self.columns.items():
+            if isinstance(column, TextCells):
+                columns[name] = TextPart(column, rows, chosen)
+            else:
+                columns[name] = _gathered(column, rows)
         return Table(columns, len(rows))
 
     def row(self, position: int) -> str:
-        """Words for a row."""
+        """The name of a row in messages."""
         return row_name(self.index, position)
 
 
 def _read_once(column: Any) -> Any:
-    """A column of text in a Polars series as its cells, any other as it is."""
+    """The cells of a column of text in a Polars series; other columns unchanged."""
     library = type(column).__module__.partition(".")[0]
-    return TextCells(column) if library == "polars" and str(column.dtype) == "String" else column
+    if library == "polars" and str(column.dtype) == "String":
+        return TextCells(column)
+    return column
 
 
 def is_plan(X: Any) -> bool:
@@ -72,9 +78,11 @@ def _gathered(column: Any, rows: NDArray[np.intp]) -> Any:
         return column.at(rows)
     if hasattr(column, "iloc"):
         return column.iloc[rows]
-    if hasattr(column, "rechunk"):  # out of many pieces rows are taken several times as slowly
-        return column.rechunk().gather(rows)
-    return [column[row] for row in rows.tolist()] if isinstance(column, list | tuple) else column[rows]
+    if hasattr(column, "rechunk"):
+        return column.rechunk().gather(rows)  # several times as fast as from many chunks
+    if isinstance(column, list | tuple):
+        return [column[row] for row in rows.tolist()]
+    return column[rows]
 
 
 def as_table(X: Any, *, before: int = 0) -> Table:
@@ -84,7 +92,7 @@ def as_table(X: Any, *, before: int = 0) -> Table:
     ----------
     X : frame, mapping or array
     before : int
-        Rows that came before the first, for the words of an error; a frame of pandas has labels of its own.
+        Number of rows before the first, for the messages of errors; a frame of pandas has labels of its own.
 
     Raises
     ------
@@ -118,6 +126,28 @@ def as_table(X: Any, *, before: int = 0) -> Table:
     return _table([f"x{i}" for i in range(array.shape[1])], list(array.T), len(array), before)
 
 
+def as_frame(X: Any) -> Any:
+    """Convert a dict of columns, or a Polars LazyFrame, to a frame; anything else is returned unchanged.
+
+    Examples
+    --------
+    >>> as_frame({"age": [40, 50]}).columns
+    ['age']
+    >>> as_frame({"age": [40, 50], "size": [1.8]})
+    Traceback (most recent call last):
+    abnet.tables.table_errors.TableError: all columns of a table must have the same number of rows; got [1, 2].
+    """
+    if is_plan(X):
+        return X.collect()
+    if is_frame(X):
+        check_unique_names([str(name) for name in X.columns])
+    if not isinstance(X, Mapping) or is_frame(X) or hasattr(X, "tocsr"):
+        return X
+    import polars
+
+    return polars.DataFrame(dict(as_table(X).columns), strict=False)  # 1 and 2.5 in one column, or 1 and "n/a"
+
+
 def _table(names: list[str], columns: Sequence[Any], n_rows: int, index: Any) -> Table:
     check_unique_names(names)
     return Table(dict(zip(names, columns, strict=True)), n_rows, index)
@@ -141,17 +171,21 @@ def cells_of(column: Any, name: str = "") -> Cells:
     if isinstance(column, np.ndarray) and column.dtype.kind != "O":
         return _array(column, name)
     values = list(column)
-    kinds = set(map(type, values))
-    if kinds and kinds <= {int, float, np.float64, np.float32, np.int64, np.int32} and _fits(values):
+    types = set(map(type, values))
+    if types and types <= {int, float, np.float64, np.float32, np.int64, np.int32} and _fit_array(values):
         return NumberCells(np.array(values))
     return DistinctCells(factorised(values, name))
 
 
-def _fits(values: list[Any]) -> bool:
-    """Whether numbers fit into one array without loss: whole ones up to 64 bits, or floats with small whole ones."""
-    whole = [value for value in values if isinstance(value, int)]
-    limit = 2**63 if len(whole) == len(values) else 2**53
-    return not whole or (-limit <= min(whole) and max(whole) < limit)
+def _fit_array(values: list[Any]) -> bool:
+    """Whether numbers fit into one array without loss: integers up to 64 bits, or floats with small integers."""
+    integers = [value for value in values if isinstance(value, int)]
+    if not integers:
+        return True
+    limit = 2**53
+    if len(integers) == len(values):
+        limit = 2**63
+    return -limit <= min(integers) and max(integers) < limit
 
 
 def _array(values: NDArray[Any], name: str) -> Cells:
@@ -169,17 +203,19 @@ def _array(values: NDArray[Any], name: str) -> Cells:
 
 
 def _pandas(series: Any, name: str) -> Cells:
-    dtype, kind = series.dtype, getattr(series.dtype, "kind", "O")
+    dtype = series.dtype
+    kind = getattr(dtype, "kind", "O")
     if isinstance(dtype, np.dtype) and kind != "O":
         return _array(series.to_numpy(), name)
-    absent = np.asarray(series.isna(), bool)
+    missing = np.asarray(series.isna(), bool)
     if kind in "iuf" and not hasattr(dtype, "categories"):
         exact: Any = {"i": np.int64, "u": np.uint64, "f": np.float64}[kind]
-        return NumberCells(series.fillna(0).to_numpy(exact), absent)
+        return NumberCells(series.fillna(0).to_numpy(exact), missing)
     if kind == "M" and hasattr(dtype, "tz"):
         return DateCells(series.to_numpy("datetime64[us]"))
-    values = series.to_numpy(object).tolist()
-    return DistinctCells(factorised([None if gap else value for value, gap in zip(values, absent, strict=True)], name))
+    values = series.to_numpy(object).copy()
+    values[missing] = None
+    return DistinctCells(factorised(values.tolist(), name))
 
 
 def _polars(series: Any, name: str) -> Cells:
@@ -196,13 +232,13 @@ def _polars(series: Any, name: str) -> Cells:
         return NumberCells(series.cast(pl.Float64).to_numpy())
     if dtype in (pl.Date, pl.Datetime):
         stamps = series.cast(pl.Datetime("us", getattr(dtype, "time_zone", None))).to_physical()
-        absent = series.is_null().to_numpy()
+        missing = series.is_null().to_numpy()
         values = stamps.fill_null(0).to_numpy().astype("datetime64[us]")
-        return DateCells(np.where(absent, np.datetime64("NaT"), values))
+        return DateCells(np.where(missing, np.datetime64("NaT"), values))
     if dtype in (pl.Duration, pl.Time):
         micro = series.cast(pl.Duration("us")).dt.total_microseconds()
         return NumberCells((micro / 1_000_000).cast(pl.Float64).to_numpy())
-    if dtype == pl.Binary:  # text, as some writers of Parquet have it
+    if dtype == pl.Binary:  # some writers of Parquet store text as bytes
         try:
             return TextCells(series.cast(pl.String))
         except pl.exceptions.PolarsError as error:
@@ -218,15 +254,14 @@ def factorised(values: list[Any], name: str) -> Distinct:
     >>> factorised(["b", "a", "b", None], "letters")
     Distinct(codes=array([0, 1, 0, 2]), values=['b', 'a', None])
     """
-    places: dict[Any, int] = {}
+    code_of: dict[Any, int] = {}
+    codes = np.full(len(values), -1, np.intp)
     try:
-        # 1, 1.0 and True are equal to Python, but not written alike.
-        codes = [
-            -1 if value is None or value != value else places.setdefault((value.__class__, value), len(places))
-            for value in values
-        ]
+        for row, value in enumerate(values):
+            if value is not None and value == value:
+                # 1, 1.0 and True are equal in Python, but their texts differ.
+                codes[row] = code_of.setdefault((type(value), value), len(code_of))
     except (TypeError, ValueError) as error:  # arrays and lists
         raise TableError(f"column {name!r} holds lists or records; give every part its own column.") from error
-    kept = [value for _, value in places]
-    found = np.array(codes, np.intp).reshape(len(values))
-    return Distinct(np.where(found < 0, len(kept), found), [*kept, None])
+    distinct = [value for _, value in code_of]
+    return Distinct(np.where(codes < 0, len(distinct), codes), [*distinct, None])

@@ -33,7 +33,7 @@ def test_a_text_with_several_values_for_each_label_is_noted() -> None:
     rng = np.random.default_rng(0)
     why = np.where(Y == "yes", rng.choice(["moved", "price", "service"], 1500), rng.choice(["", "fine", "ok"], 1500))
     assert remarks(why) == ["values tell the label"]
-    why[7] = "ok" if Y[7] == "yes" else "moved"
+    why[7] = {"yes": "ok", "no": "moved"}[Y[7]]
     assert remarks(why) == ["gaps of one label"]
 
 
@@ -57,7 +57,7 @@ def test_a_number_that_separates_the_labels_at_a_cut_is_noted(scale: float) -> N
     assert (note.code, note.columns, note.rows) == ("cut tells the label", ("c",), 1500)
     low, high = sorted((weeks[Y == "yes"].max() * scale, weeks[Y == "no"].min() * scale))
     assert low < float(note.facts["cut"]) < high
-    weeks[7] = 24.0 if Y[7] == "no" else 42.0
+    weeks[7] = {"yes": 42.0, "no": 24.0}[Y[7]]
     assert remarks(weeks) == []
 
 
@@ -81,7 +81,8 @@ def test_chance_separates_few_rows() -> None:
 def test_values_or_gaps_of_one_label_are_noted() -> None:
     rng = np.random.default_rng(0)
     some = rng.random(1500) < 0.5
-    cause, age = rng.choice(["a", "b", "c"], 1500), rng.integers(20, 90, 1500)
+    cause = rng.choice(["a", "b", "c"], 1500)
+    age = rng.integers(20, 90, 1500)
     for column in (np.where((Y == "yes") & some, cause, ""), np.where((Y == "yes") & some, age, np.nan)):
         assert remarks(column) == ["values of one label"]
     for column in (np.where((Y == "no") | some, cause, ""), np.where((Y == "no") | some, age, np.nan)):
@@ -101,7 +102,7 @@ def test_the_order_of_the_rows_does_not_matter() -> None:
 def test_one_row_that_differs_is_enough_to_say_nothing() -> None:
     for row in (5, 1499):
         other = Y.copy()
-        other[row] = "no" if other[row] == "yes" else "yes"
+        other[row] = {"yes": "no", "no": "yes"}[other[row]]
         assert remarks(other) == []
     assert remarks(Y[:10], Y[:10]) == []
     assert remarks(np.random.default_rng(1).permutation(Y)) == []

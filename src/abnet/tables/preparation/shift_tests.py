@@ -2,7 +2,7 @@
 
 If the n training rows and the m new ones are exchangeable, any set of them that does not depend on the split is divided
 between the two parts as by drawing without replacement. All tests are tails of this hypergeometric distribution. They
-hold for any distribution of the cells. Equal values only make them cautious.
+hold for any distribution of the cells. Equal values make them conservative.
 """
 
 from math import exp, lgamma
@@ -26,14 +26,17 @@ def at_least(k: int, draws: int, marked: int, total: int) -> float:
         return 0.0
     first = exp(_log_choose(marked, k) + _log_choose(total - marked, draws - k) - _log_choose(total, draws))
     ratio = (marked - k) * (draws - k) / ((k + 1) * (total - marked - draws + k + 1))
-    return min(first / (1.0 - ratio), 1.0) if ratio < 1.0 else 1.0
+    if ratio >= 1.0:
+        return 1.0
+    return min(first / (1.0 - ratio), 1.0)
 
 
 def beyond_p(k: int, m: int, n: int) -> float:
     """p-value of k of m new values strictly outside the range of n training values.
 
-    n values divide the line into n + 1 blocks, and any two blocks hold as many new values as any other two, in
-    distribution. Those of the two outer blocks are k or more if at least k of the lowest k + 1 of all values are new.
+    n values divide the line into n + 1 blocks. The number of new values in two blocks has the same distribution for any
+    two, so that of the two outer blocks has the distribution of the two lowest ones. These hold k or more new values
+    if at least k of the lowest k + 1 of all values are new.
 
     Examples
     --------
@@ -76,7 +79,9 @@ def new_value_p(k: int, m: int, n: int) -> float:
     >>> round(new_value_p(2, 2, 2), 9)
     0.333333333
     """
-    return min((n + m) / k * at_least(k, m, k, n + m), 1.0) if k else 1.0
+    if not k:
+        return 1.0
+    return min((n + m) / k * at_least(k, m, k, n + m), 1.0)
 
 
 def _log_choose(n: int, k: int) -> float:

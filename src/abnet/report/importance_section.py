@@ -14,12 +14,12 @@ from abnet.explanation.regions import Region
 from abnet.explanation.units import error_text, value_text
 from abnet.model.model import Model
 from abnet.report.contribution_charts import beeswarms, dependences
-from abnet.report.markup import rendered, table, typeset
+from abnet.report.markup import html_table, rendered, typeset
 from abnet.report.measures import LOCATED, GivenRows
 from abnet.report.svg import Bar, bar_chart
 from abnet.utils.wording import number_of, percent, percentage_points, shortened
 
-__all__ = ["direction_text", "moves_of", "moves_section", "page_plan"]
+__all__ = ["direction_text", "explain_answers", "importance_section", "page_plan"]
 
 MOST_SHUFFLED = 64
 """Maximum number of columns for which each is shuffled: more would take too long."""
@@ -46,7 +46,7 @@ def page_plan(model: Model, given: GivenRows | None = None) -> ExplanationPlan |
     return ExplanationPlan.drawn(layout, rows, pairs=2)
 
 
-def moves_of(
+def explain_answers(
     model: Model,
     plan: ExplanationPlan | None,
     given: GivenRows | None,
@@ -123,14 +123,14 @@ def _strongest_of_several(column: ColumnImportance, explanation: ModelExplanatio
     return highest[:2]
 
 
-def moves_section(model: Model, explanation: ModelExplanation | None, *, given: bool) -> Markup:
+def importance_section(model: Model, explanation: ModelExplanation | None, *, given: bool) -> Markup:
     """Importance and regions, on the given rows or on those that the model keeps."""
     if explanation is None:
-        return rendered("moves.html", bars=None)
+        return rendered("importance.html", bars=None)
     ranked = explanation.ranked()
     bars = [_importance_bar(model, column, explanation) for column in ranked[:MOST_BARS]]
     return rendered(
-        "moves.html",
+        "importance.html",
         bars=bar_chart(bars, "Importance of the columns", explanation.unit == "probability"),
         words=_importance_words(explanation, given=given),
         growth=_error_growth_table(explanation, ranked[:MOST_BARS]),
@@ -182,7 +182,7 @@ def _error_growth_table(explanation: ModelExplanation, columns: list[ColumnImpor
         f"Growth of the error of {percent(explanation.error)} when a column is shuffled, on "
         f"{explanation.n_shuffled:,} rows"
     )
-    return table(["column", "error grows by", "standard error"], lines, caption=caption)
+    return html_table(["column", "error grows by", "standard error"], lines, caption=caption)
 
 
 def _regions(model: Model, explanation: ModelExplanation, *, given: bool) -> dict[str, Any] | None:
@@ -214,7 +214,7 @@ def _regions(model: Model, explanation: ModelExplanation, *, given: bool) -> dic
         scale = f"The expected answer ranges from −1, {low}, to +1, {high}."
     return {
         "words": words,
-        "table": table(["network", "neurons", "rows in it", "expected answer"], lines, left=2, caption=caption),
+        "table": html_table(["network", "neurons", "rows in it", "expected answer"], lines, left=2, caption=caption),
         "scale": scale,
     }
 

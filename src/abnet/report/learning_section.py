@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from abnet.model.card import Curve
-from abnet.report.markup import drawn, rendered, table
+from abnet.report.markup import drawn, html_table, rendered
 from abnet.report.svg import Series, chart
 
 __all__ = ["learning_section"]
@@ -39,7 +39,7 @@ def _curve(place: int, curve: Curve) -> Markup:
     )
     step = math.ceil(len(values) / MOST_LINES)
     lines = [[f"{epochs[i]:g}", f"{values[i]:.4g}"] for i in range(0, len(values), step)]
-    numbers = table(["epoch", name], lines, caption="Learning curve", left=0)
+    numbers = html_table(["epoch", name], lines, caption="Learning curve", left=0)
     words = f"From {values[0]:.3g} to {best:.3g}, the lowest of {epochs[-1]:g} epochs."
     heading = name[:1].upper() + name[1:]
     return drawn("figure", heading, picture, words, numbers)

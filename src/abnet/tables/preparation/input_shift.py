@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from abnet.tables.columns.column import Column
 from abnet.tables.columns.encoded import Encoded
 from abnet.tables.notes import Note, NoteWarning
-from abnet.tables.preparation.exchangeable import absent_p, beyond_p, new_value_p, scarce_p
+from abnet.tables.preparation.shift_tests import absent_p, beyond_p, new_value_p, scarce_p
 from abnet.tables.preparation.training_inputs import NumberRange, TrainingColumn, TrainingInputs, rank_of
 from abnet.tables.table_errors import TableError, quoted
 from abnet.tables.unseen import Unseen
@@ -74,7 +74,8 @@ class _Counts:
         x = column.numbers
         if x is None or column.n_missing == column.n_rows:
             return
-        low, high = float(np.fmin.reduce(x)), float(np.fmax.reduce(x))
+        low = float(np.fmin.reduce(x))
+        high = float(np.fmax.reduce(x))
         self.low = min(self.low, low)
         self.high = max(self.high, high)
         if numbers is None:
@@ -86,10 +87,16 @@ class _Counts:
 
 
 def _outside(x: NDArray[np.float64], found: tuple[float, float], limits: tuple[float, float]) -> int:
-    """How many numbers are outside of limits; nothing is counted if the least and the largest are inside."""
-    below = _count(x < limits[0]) if found[0] < limits[0] else 0
-    above = _count(x > limits[1]) if found[1] > limits[1] else 0
-    return below + above
+    """How many numbers are outside of limits; `found` are the smallest and the largest number.
+
+    If both are inside the limits, which is usual, no number is compared.
+    """
+    n_outside = 0
+    if found[0] < limits[0]:
+        n_outside += _count(x < limits[0])
+    if found[1] > limits[1]:
+        n_outside += _count(x > limits[1])
+    return n_outside
 
 
 def _count(where: NDArray[np.bool_]) -> int:
@@ -132,11 +139,12 @@ class InputTally:
     def check(self, unseen: Iterable[Unseen] = ()) -> "list[ColumnCheck]":
         """Compare every column with the training rows; `unseen` are the reports on the same rows."""
         reports = {report.column: report for report in unseen}
-        kinds: Sequence[Column | None] = self.columns or [None] * len(self.counts)
-        return [
-            ColumnCheck(known, self.training.n_rows, counts, reports.get(known.name), kind)
-            for known, counts, kind in zip(self.training.columns, self.counts, kinds, strict=True)
-        ]
+        columns: Sequence[Column | None] = self.columns or [None] * len(self.counts)
+        checks = []
+        for training, counts, column in zip(self.training.columns, self.counts, columns, strict=True):
+            report = reports.get(training.name)
+            checks.append(ColumnCheck(training, self.training.n_rows, counts, report, column))
+        return checks
 
 
 @dataclass(frozen=True)
@@ -172,33 +180,49 @@ class ColumnCheck:
     @property
     def n_unreadable(self) -> int:
         """Rows with a cell that cannot be read."""
-        return self.unseen.n_rows if self.unseen is not None and self.unseen.read_as else 0
+        if self.unseen is None or not self.unseen.read_as:
+            return 0
+        return self.unseen.n_rows
 
     @property
     def n_unseen(self) -> int:
         """Rows with a category that did not occur in training."""
-        return self.unseen.n_rows if self.unseen is not None and not self.unseen.read_as else 0
+        if self.unseen is None or self.unseen.read_as:
+            return 0
+        return self.unseen.n_rows
 
     @property
     def p_values(self) -> dict[str, float]:
         """The p-value of every test of this column, by its name."""
-        counts, training = self.counts, self.training
-        m, n = counts.n_rows, self.n_training
-        found = {"missing": absent_p(counts.n_missing, m, training.n_missing, n)}
-        if training.numbers is None:
-            most = max(self.unseen.rows.values()) if self.unseen is not None and self.n_unseen else 0
-            found["unseen"] = new_value_p(most, m, n)
-            return found
-        values = n - training.n_missing
-        found["outside"] = beyond_p(counts.n_outside, self.n_values, values)
-        found["lower quarter"] = scarce_p(counts.n_lower, self.n_values, rank_of(values), values)
-        found["upper quarter"] = scarce_p(counts.n_upper, self.n_values, rank_of(values), values)
-        return found
+        counts = self.counts
+        m = counts.n_rows
+        n = self.n_training
+        n_missing = self.training.n_missing
+        p_missing = absent_p(counts.n_missing, m, n_missing, n)
+        if self.training.numbers is None:
+            return {"missing": p_missing, "unseen": new_value_p(self._most_unseen, m, n)}
+        n_values = n - n_missing
+        rank = rank_of(n_values)
+        return {
+            "missing": p_missing,
+            "outside": beyond_p(counts.n_outside, self.n_values, n_values),
+            "lower quarter": scarce_p(counts.n_lower, self.n_values, rank, n_values),
+            "upper quarter": scarce_p(counts.n_upper, self.n_values, rank, n_values),
+        }
+
+    @property
+    def _most_unseen(self) -> int:
+        """Rows of the most frequent category that did not occur in training."""
+        if self.unseen is None or not self.n_unseen:
+            return 0
+        return max(self.unseen.rows.values())
 
     @property
     def n_tests(self) -> int:
         """Number of tests of this column."""
-        return 2 if self.training.numbers is None else 4
+        if self.training.numbers is None:
+            return 2
+        return 4
 
     def differs(self, level: float) -> list[str]:
         """The tests with a p-value of at most `level`."""
@@ -207,8 +231,9 @@ class ColumnCheck:
     @property
     def unreadable(self) -> bool:
         """Whether no cell can be read, although training rows had values."""
-        found = self.n_values == 0 and self.n_unreadable >= LEAST_UNREADABLE
-        return found and self.p_values["missing"] <= CERTAIN
+        if self.n_values or self.n_unreadable < LEAST_UNREADABLE:
+            return False
+        return self.p_values["missing"] <= CERTAIN
 
     @property
     def far(self) -> bool:
@@ -223,19 +248,25 @@ class ColumnCheck:
 
     def shown(self, value: float) -> str:
         """A number for a reader."""
-        return f"{value:.5g}" if self.kind is None else self.kind.shown(value)
+        if self.kind is None:
+            return f"{value:.5g}"
+        return self.kind.shown(value)
 
     def ranges(self) -> tuple[str, str] | None:
         """The range of the new values and of the training values, for a reader; None for other kinds of columns."""
-        numbers, counts = self.training.numbers, self.counts
+        numbers = self.training.numbers
         if numbers is None:
             return None
-        here = f"{self.shown(counts.low)} to {self.shown(counts.high)}" if self.n_values else ""
+        here = ""
+        if self.n_values:
+            here = f"{self.shown(self.counts.low)} to {self.shown(self.counts.high)}"
         return here, f"{self.shown(numbers.low)} to {self.shown(numbers.high)}"
 
     def _range_note(self, code: str, rows: int) -> Note:
         here, training = self.ranges() or ("", "")
-        check = "" if self._takes_dates else "; check the units"
+        check = "; check the units"
+        if self._takes_dates:
+            check = ""
         facts: dict[str, str | int | float] = {
             "total": f"{self.n_values:,}",
             "range": training,
@@ -246,10 +277,11 @@ class ColumnCheck:
 
     def note(self, level: float) -> Note | None:
         """A note if the column clearly differs from the training rows, and chance does not explain it."""
-        counts, numbers = self.counts, self.training.numbers
+        counts = self.counts
+        numbers = self.training.numbers
         before = self.training.n_missing / max(self.n_training, 1)
-        gaps = counts.n_missing >= (before + MORE_MISSING) * counts.n_rows
-        if gaps and self.n_values and self.p_values["missing"] <= level:
+        many_missing = counts.n_missing >= (before + MORE_MISSING) * counts.n_rows
+        if many_missing and self.n_values and self.p_values["missing"] <= level:
             facts: dict[str, str | int | float] = {"total": f"{counts.n_rows:,}", "before": f"{before:.0%}"}
             return Note("more missing", (self.name,), counts.n_missing, facts=facts)
         if numbers is None or not self.n_values:

@@ -9,9 +9,9 @@ from markupsafe import Markup
 from abnet.model.card import Card
 from abnet.model.file import VERSION, config_text, digest
 from abnet.model.model import Model
-from abnet.report.markup import rendered, table
+from abnet.report.markup import html_table, rendered
 
-__all__ = ["repeat_section", "settings_text"]
+__all__ = ["reproduction_section", "settings_text"]
 
 
 def settings_text(card: Card) -> str | None:
@@ -31,10 +31,10 @@ def settings_text(card: Card) -> str | None:
     return f"{card.estimator}({arguments})"
 
 
-def repeat_section(model: Model) -> Markup:
+def reproduction_section(model: Model) -> Markup:
     """Fingerprints, and the command or call that reproduces the model."""
-    facts = table(["", ""], _facts(model), caption="Fingerprints and facts", left=2)
-    return rendered("repeat.html", command=model.card.command, call=settings_text(model.card), facts=facts)
+    facts = html_table(["", ""], _facts(model), caption="Fingerprints and facts", left=2)
+    return rendered("reproduction.html", command=model.card.command, call=settings_text(model.card), facts=facts)
 
 
 def _facts(model: Model) -> list[list[str]]:

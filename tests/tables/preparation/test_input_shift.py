@@ -14,8 +14,7 @@ from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
 from abnet.tables.columns.encoded import Encoded
 from abnet.tables.preparation import TablePreparation
-from abnet.tables.preparation.exchangeable import absent_p, at_least, beyond_p, new_value_p, scarce_p
-from abnet.tables.preparation.input_check import (
+from abnet.tables.preparation.input_shift import (
     CERTAIN,
     ColumnCheck,
     InputShiftError,
@@ -24,6 +23,7 @@ from abnet.tables.preparation.input_check import (
     shift_notes,
     shifted,
 )
+from abnet.tables.preparation.shift_tests import absent_p, at_least, beyond_p, new_value_p, scarce_p
 from abnet.tables.preparation.training_inputs import TrainingInputs, rank_of
 from abnet.tables.table_errors import TableError
 
@@ -47,7 +47,8 @@ def test_the_tail_is_that_of_the_hypergeometric_distribution(total: int) -> None
 
 def pooled_probability(statistic: Callable[[Floats, Floats], int], n: int, m: int) -> dict[int, float]:
     """Distribution of a statistic of training and new values over all splits of n + m different values."""
-    values, found = np.arange(float(n + m)), list[int]()
+    values = np.arange(float(n + m))
+    found = list[int]()
     for chosen in combinations(range(n + m), m):
         new = np.isin(np.arange(n + m), chosen)
         found.append(statistic(values[~new], values[new]))
@@ -56,7 +57,9 @@ def pooled_probability(statistic: Callable[[Floats, Floats], int], n: int, m: in
 
 def test_p_values_are_the_probabilities_over_all_splits() -> None:
     """Enumeration: P(as extreme as k) is at most the p-value of k, and equal to it where the series has one term."""
-    n, m, rank = 6, 4, 2
+    n = 6
+    m = 4
+    rank = 2
 
     def beyond(old: Floats, new: Floats) -> int:
         return int(np.sum((new < old.min()) | (new > old.max())))
@@ -64,7 +67,8 @@ def test_p_values_are_the_probabilities_over_all_splits() -> None:
     def reaching(old: Floats, new: Floats) -> int:
         return int(np.sum(new >= np.sort(old)[n - rank]))
 
-    outside, reach = pooled_probability(beyond, n, m), pooled_probability(reaching, n, m)
+    outside = pooled_probability(beyond, n, m)
+    reach = pooled_probability(reaching, n, m)
     for k in range(m + 1):
         above = sum(share for found, share in outside.items() if found >= k)
         assert above - 1e-12 <= beyond_p(k, m, n) <= 1.6 * above + 1e-12
@@ -132,14 +136,16 @@ def frame(rng: np.random.Generator, n: int) -> pl.DataFrame:
     height = rng.normal(170, 10, n).round(1)
     weight = (height - 100 + rng.normal(0, 12, n)).round(1)
     days = np.datetime64("2020-01-01") + rng.integers(0, 700, n)
-    return pl.DataFrame({
-        "weight": [None if rng.random() < 0.05 else w for w in weight],
-        "height": height,
-        "temperature": rng.normal(37, 0.7, n).round(1),
-        "ward": rng.choice(["A", "B", "C", "D"], n),
-        "smokes": rng.choice(["yes", "no"], n),
-        "admitted": [str(day) for day in days],
-    })  # fmt: skip
+    return pl.DataFrame(
+        {
+            "weight": [None if rng.random() < 0.05 else w for w in weight],
+            "height": height,
+            "temperature": rng.normal(37, 0.7, n).round(1),
+            "ward": rng.choice(["A", "B", "C", "D"], n),
+            "smokes": rng.choice(["yes", "no"], n),
+            "admitted": [str(day) for day in days],
+        }
+    )
 
 
 def test_false_alarms_of_tables(rng: np.random.Generator) -> None:
@@ -171,7 +177,8 @@ ACCIDENTS: dict[str, tuple[str, pl.Expr]] = {
 @pytest.mark.parametrize("name", ACCIDENTS)
 def test_accidents_are_found(name: str, rng: np.random.Generator) -> None:
     column, expression = ACCIDENTS[name]
-    old, new = frame(rng, 300), frame(rng, 100).with_columns(expression.alias(column))
+    old = frame(rng, 300)
+    new = frame(rng, 100).with_columns(expression.alias(column))
     found = shifted(table_checks(old, new), 0.01)
     assert [check.name for check in found] == [column]
 
@@ -180,7 +187,8 @@ def test_accidents_are_found(name: str, rng: np.random.Generator) -> None:
 
 
 def test_a_column_in_another_unit_is_noted_and_refused_with_its_numbers(rng: np.random.Generator) -> None:
-    old, new = frame(rng, 300), frame(rng, 100)
+    old = frame(rng, 300)
+    new = frame(rng, 100)
     assert not shift_notes(table_checks(old, new))
     for factor in (100, 0.01):
         checks = table_checks(old, new.with_columns(pl.col("height") * factor))
@@ -195,7 +203,8 @@ def test_a_column_in_another_unit_is_noted_and_refused_with_its_numbers(rng: np.
 
 
 def test_a_few_rows_or_the_smaller_part_are_never_refused(rng: np.random.Generator) -> None:
-    old, new = frame(rng, 300), frame(rng, 100)
+    old = frame(rng, 300)
+    new = frame(rng, 100)
     far = new.with_columns(pl.col("height") * 100)
     for rows in (far[:1], far[:29], pl.concat([far[:50], new[:50]])):
         refuse_shift(table_checks(old, rows), allow_shift=False)
@@ -230,7 +239,8 @@ def test_dates_go_on(rng: np.random.Generator) -> None:
 def test_a_column_that_cannot_be_read_is_refused_like_an_absent_one(
     column: str, cell: str, rng: np.random.Generator
 ) -> None:
-    old, new = frame(rng, 300), frame(rng, 40)
+    old = frame(rng, 300)
+    new = frame(rng, 40)
     unreadable = new.with_columns(pl.lit(cell).alias(column))
     for allow_shift in (False, True):
         with pytest.raises(TableError, match=f"'{column}'.*40 values.*'{cell}'"):

@@ -39,6 +39,14 @@ def test_every_row_is_found_again_and_few_others(n: int) -> None:
         assert not looked((X, y), rows(5000, seed=1)).reused
 
 
+def test_the_rate_of_false_positives_is_the_stated_one() -> None:
+    """All rows of 10 filters times 20,000 others: 100 are expected at 1/2000, with a standard deviation of 10."""
+    found = 0
+    for seed in range(10):
+        found += looked(rows(1000, seed), rows(20_000, seed + 100)).found
+    assert 50 < found < 150
+
+
 def categorical(rng: np.random.Generator, n: int, columns: int, levels: int) -> tuple[np.ndarray, np.ndarray]:
     X = rng.choice(levels, size=(n, columns)).astype(np.float32)
     return X, (rng.random(n) < 0.3 + 0.1 * X[:, 0]).astype(float)

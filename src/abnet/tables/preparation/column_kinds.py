@@ -6,16 +6,16 @@ from dataclasses import replace
 from typing import Any
 
 from abnet.tables.cells import MISSING
+from abnet.tables.column_cells import Cells
 from abnet.tables.columns import NumericColumn
+from abnet.tables.columns.column_options import ColumnOptions
 from abnet.tables.columns.infer_form import AmbiguousMark, certain_decimal_mark
-from abnet.tables.columns.options import ColumnOptions
 from abnet.tables.columns.recognition import RULES, Chosen, Open
 from abnet.tables.csv_header import UNNAMED
-from abnet.tables.frames import Table
-from abnet.tables.many_texts import ManyTexts, settle_texts
+from abnet.tables.many_texts import ManyTexts, choose_text_forms
 from abnet.tables.notes import Note
 from abnet.tables.preparation.shared_ids import shared_id
-from abnet.tables.series import Cells
+from abnet.tables.table import Table
 from abnet.tables.table_errors import TableError, quoted
 from abnet.utils.errors import NamesParameters, Parameter
 from abnet.utils.threads import parallel_map, threads_for
@@ -58,7 +58,7 @@ def choose_all(table: Table, options: ColumnOptions, y: Any = None) -> dict[str,
             chosen[name] = _with_mark_of_others(name, choice, marks, table, options)
     if many_texts:
         columns = [choice.column for choice in chosen.values() if choice.column is not None]
-        chosen |= settle_texts(many_texts, columns, table, y)
+        chosen |= choose_text_forms(many_texts, columns, table, y)
     return {name: chosen[name] for name in table.columns}
 
 

@@ -11,10 +11,10 @@ from abnet.certificates.certificate import Certificate, ClassBounds
 from abnet.certificates.sentences import said
 from abnet.certificates.sentences import table as certificate_table
 from abnet.model.model import Model
-from abnet.report.markup import rendered, table, with_code
+from abnet.report.markup import html_table, rendered, with_code
 from abnet.utils.natural_order import natural_order
 
-__all__ = ["Peer", "better_peers", "peers_of", "promise_section", "weak_classes"]
+__all__ = ["Peer", "better_peers", "peers_of", "certificate_section", "weak_classes"]
 
 
 @dataclass(frozen=True)
@@ -103,17 +103,17 @@ def weak_classes(c: Certificate | None) -> list[ClassBounds]:
     return [part for part in c.per_class if part.vote_error_bound is not None and part.vote_error_bound >= limit]
 
 
-def promise_section(model: Model) -> Markup:
+def certificate_section(model: Model) -> Markup:
     """All statements in words, and a table by class."""
     c = model.certificate_
     if c is None:
         sentence = (
             "No theorem covers the way this model was trained, so nothing is promised about its error on new data."
         )
-        return rendered("promise.html", sentences=[sentence], classes="", marked=False)
+        return rendered("certificate.html", sentences=[sentence], classes="", marked=False)
     sentences = [with_code(text) for text in said(c, details=c.vote_error_bound is None)]
     classes, marked = _by_class(c)
-    return rendered("promise.html", sentences=sentences, classes=classes, marked=bool(marked))
+    return rendered("certificate.html", sentences=sentences, classes=classes, marked=bool(marked))
 
 
 def _by_class(c: Certificate) -> tuple[Markup, list[int]]:
@@ -126,7 +126,7 @@ def _by_class(c: Certificate) -> tuple[Markup, list[int]]:
     for line in marked:
         name, bound, *others = rows[line]
         rows[line] = [name, f"{bound} (much higher)", *others]
-    return table(header, rows, caption="The certificate by class", marked=marked), marked
+    return html_table(header, rows, caption="The certificate by class", marked=marked), marked
 
 
 def _weak_lines(c: Certificate) -> list[int]:

@@ -13,11 +13,11 @@ from abnet.explanation.model_explanation import ModelExplanation
 from abnet.explanation.units import value_text
 from abnet.model.model import Model
 from abnet.report.about import About
-from abnet.report.estimates import fitted_warning
-from abnet.report.markup import rendered, table, with_code
+from abnet.report.certificate_section import Peer, better_peers, weak_classes
+from abnet.report.estimates_section import fitted_warning
+from abnet.report.importance_section import direction_text
+from abnet.report.markup import html_table, rendered, with_code
 from abnet.report.measures import RowMeasures
-from abnet.report.moves import direction_text
-from abnet.report.promise import Peer, better_peers, weak_classes
 from abnet.report.svg import Bar, bar_chart
 from abnet.tables.note_sentences import named_option
 from abnet.tables.notes import Note, note_lines
@@ -193,7 +193,7 @@ def _decision(model: Model) -> dict[str, Any] | None:
     header, *lines = rule_table(certificate)
     rates: Markup | str = ""
     if lines:
-        rates = table(header, lines, caption="What the rule reaches")
+        rates = html_table(header, lines, caption="What the rule reaches")
     return {"rule": _rule(model), "promises": promises, "table": rates}
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from abnet.certificates.trade_off import TradeOff
 from abnet.model.model import Model
-from abnet.report.markup import drawn, rendered, table
+from abnet.report.markup import drawn, html_table, rendered
 from abnet.report.measures import RowMeasures
 from abnet.report.ranking import ranking_figures
 from abnet.report.svg import Series, chart
@@ -39,7 +39,7 @@ def estimates_section(model: Model, m: RowMeasures | None) -> Markup:
         thresholds=thresholds,
         warning=fitted_warning(m),
         remarks=" ".join(_remarks(model, m)),
-        figures=table(list(figures), [list(figures.values())], caption="On the rows given", left=0),
+        figures=html_table(list(figures), [list(figures.values())], caption="On the rows given", left=0),
         reliability=_reliability(model, m),
         risk=_risk(m),
         curves=_curves(model, m),
@@ -69,7 +69,7 @@ def _thresholds(trade_off: TradeOff) -> dict[str, Any]:
     """A table of thresholds and what they reach on training rows, and a note on where its numbers come from."""
     header, *lines = trade_off.table()
     caption = f"Thresholds for {shortened(trade_off.title)}"
-    return {"table": table(header, lines, caption=caption, left=0), "note": trade_off.note}
+    return {"table": html_table(header, lines, caption=caption, left=0), "note": trade_off.note}
 
 
 def _remarks(model: Model, m: RowMeasures) -> list[str]:
@@ -133,7 +133,7 @@ def _reliability(model: Model, m: RowMeasures) -> Markup:
     for part in m.bins:
         limits = f"{percent(part.low)} to {percent(part.high)}"
         lines.append([percent(part.predicted), percent(part.observed), limits, f"{part.n_rows:,}"])
-    numbers = table(["predicted", "observed", "95% limits", "rows"], lines, caption="Calibration", left=0)
+    numbers = html_table(["predicted", "observed", "95% limits", "rows"], lines, caption="Calibration", left=0)
     words = "Points on the dashed line are well calibrated. Whiskers: 95% limits of each bin by itself."
     return drawn("figure", "Calibration", picture, words, numbers)
 
@@ -156,7 +156,7 @@ def _risk(m: RowMeasures) -> Markup:
     lines = []
     for coverage, risk in zip(m.coverage[::step], m.risk[::step], strict=True):
         lines.append([percent(coverage), percent(risk)])
-    numbers = table(["answered", "error among them"], lines, caption="Risk and coverage", left=0)
+    numbers = html_table(["answered", "error among them"], lines, caption="Risk and coverage", left=0)
     return drawn("figure", "Risk and coverage", picture, "What is gained by leaving uncertain rows to people.", numbers)
 
 
@@ -210,4 +210,4 @@ def _confused_pairs(true_names: Sequence[str], answer_names: Sequence[str], conf
     for count, true, answer in pairs[:MOST_PAIRS]:
         lines.append([true_names[true], answer_names[answer], f"{count:,}", percent(count / totals[true])])
     header = ["true class", "answer", "rows", "share of that class"]
-    return heading + table(header, lines, caption="Most confused", left=2)
+    return heading + html_table(header, lines, caption="Most confused", left=2)
