@@ -127,8 +127,12 @@ def fit(rows: LabelledRows, settings: Settings, seed: int, *, compare: bool = Fa
         prepared, recipe = choose_recipe(prepared, settings)
 
         # Learn
-        learn = learn_network if recipe.alone else learn_mixture
-        training_rows = prepared.first_part() if settings.frozen else prepared
+        training_rows = prepared
+        if settings.frozen:  # training cannot use the bound rows
+            training_rows = prepared.first_part()
+        learn = learn_mixture
+        if recipe.alone:
+            learn = learn_network
         learned = learn(training_rows, recipe, settings, generators, report)
         if settings.goal is None and settings.members.class_weight is None:
             _hint_at_recall(learned, prepared)
@@ -178,7 +182,9 @@ def fit(rows: LabelledRows, settings: Settings, seed: int, *, compare: bool = Fa
         row_filter=held_out.row_filter(untouched=untouched),
         estimate=estimate,
     )
+    kept_split: Split | None = split
     if rows.held_out is not None:
+        kept_split = None
         card = msgspec.structs.replace(card, n_counted_rows=held_out.n_rows)
     model = Model(
         predictor,
@@ -195,7 +201,7 @@ def fit(rows: LabelledRows, settings: Settings, seed: int, *, compare: bool = Fa
         rival_in_numbers = rival_of(prepared, seen.of_rival, terms)
     return Fitted(
         model=model,
-        split=None if rows.held_out is not None else split,
+        split=kept_split,
         rows=prepared,
         learned=learned,
         terms=terms,
@@ -252,7 +258,9 @@ def prepare_rows(rows: LabelledRows, split: Split, settings: Settings) -> tuple[
 
 def _prepared_features(rows: LabelledRows, split: Split, settings: Settings, values: np.ndarray) -> Features:
     """The features, from a preparation fitted on the first part, or on all rows if there is none."""
-    fit_on = split.first if settings.split else None
+    fit_on = None
+    if settings.split:
+        fit_on = split.first
     with warnings.catch_warnings():
         if rows.held_out is not None:  # the blocks hold the training rows too, and are looked at once
             warnings.simplefilter("ignore", UnseenWarning)

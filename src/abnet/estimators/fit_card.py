@@ -49,6 +49,9 @@ def card_of(
     """
     recipe = learned.recipe
     features = rows.features
+    posterior = "train"
+    if settings.frozen:
+        posterior = "frozen"
     background = features.first
     if not rows.n_first:
         background = features.base
@@ -61,7 +64,7 @@ def card_of(
         aggregation=recipe.aggregation,
         objective=settings.objective,
         prior=settings.prior,
-        posterior="frozen" if settings.frozen else "train",
+        posterior=posterior,
         curves=stored_curves(learned.curves),
         n_training_rows=len(rows.codes),
         data_fingerprint=data_fingerprint,

@@ -19,7 +19,7 @@ from abnet.tables.model_labels import label_codes
 from abnet.tables.table import as_table
 from abnet.tables.unseen import Unseen, UnseenWarning, merge
 from abnet.training.learned import BoundRows, PreparedRows
-from abnet.utils.coded_rows import CodedRows, Inputs
+from abnet.utils.coded_rows import Inputs, without_codes
 from abnet.utils.label_values import label_values
 from abnet.utils.progress import report_progress
 
@@ -69,7 +69,9 @@ class InMemory:
     def row_filter(self, *, untouched: bool) -> RowFilter | None:
         """As of `HeldOutBlocks`."""
         rows = self._rows
-        n_used = rows.n_first if untouched else len(rows.codes)
+        n_used = len(rows.codes)
+        if untouched:
+            n_used = rows.n_first
         values = label_values(rows.codes, rows.labels.n_classes)
         if n_used <= MOST_ROWS:
             return row_filter(np.asarray(rows.features.inputs(slice(None))), values, n_used)
@@ -119,8 +121,7 @@ class Streamed:
 
     def _look_at(self, inputs: Inputs, codes: NDArray[np.intp], start: int) -> None:
         """Keep what the checks of all rows need."""
-        features = inputs.features if isinstance(inputs, CodedRows) else inputs
-        self._copies.add(features, codes)
+        self._copies.add(without_codes(inputs), codes)
         is_sampled = self._is_sampled[start : start + len(codes)]
         if is_sampled.any():
             self._sample.append((np.asarray(inputs[is_sampled]), codes[is_sampled]))

@@ -19,7 +19,7 @@ from abnet.networks.posterior import Posterior
 from abnet.training.learned import BoundRows
 from abnet.training.progress_bar import Report
 from abnet.utils.class_scores import losses_of, winners
-from abnet.utils.coded_rows import CodedRows
+from abnet.utils.coded_rows import without_codes
 from abnet.utils.threads import cores, one_blas_thread
 
 __all__ = ["Judged", "Observed", "SeenBlock", "observe_blocks", "observe_posterior", "terms_of_posterior"]
@@ -144,17 +144,21 @@ def observe_blocks(
         evidence=sum_evidence(evidence),
         mean_loss=total_loss / n_rows,
         of_drawn=sum_evidence(of_drawn),
-        of_goal=sum_evidence(of_goal) if of_goal else None,
-        of_rival=sum_evidence(of_rival) if of_rival else None,
+        of_goal=_sum_or_none(of_goal),
+        of_rival=_sum_or_none(of_rival),
     )
+
+
+def _sum_or_none(parts: list[Evidence]) -> Evidence | None:
+    """The sum of evidence; None without any."""
+    if not parts:
+        return None
+    return sum_evidence(parts)
 
 
 def _observe_rival(judged: Judged, rows: BoundRows) -> Evidence:
     """The errors of the other model, which reads features without codes."""
-    features = rows.X
-    if isinstance(features, CodedRows):
-        features = features.features
-    answers = judged.rival.predict(features)
+    answers = judged.rival.predict(without_codes(rows.X))
     return observe(answers, rows.codes, judged.names, groups=rows.groups, keys=rows.betting_keys)
 
 

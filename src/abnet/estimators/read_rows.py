@@ -66,17 +66,18 @@ def for_tables(estimator: CertificateMixin | None) -> CertificateMixin:
     >>> for_tables(None).preprocessor
     TablePreparation()
     """
-    made = CertifiedClassifier() if estimator is None else clone(estimator)
-    if not isinstance(made, CertificateMixin):
-        raise TypeError(
-            f"estimator must be a certified classifier, such as CertifiedClassifier(); got a {type(made).__name__}."
-        )
-    made.set_params(random_state=drawn_seed(made.random_state))
-    if made.preprocessor is None or isinstance(made.preprocessor, str):
-        made.set_params(preprocessor=TablePreparation())
-    if isinstance(made.preprocessor, TablePreparation):
-        made.preprocessor.column_options()
-    return made
+    classifier: Any = CertifiedClassifier()
+    if estimator is not None:
+        classifier = clone(estimator)
+    if not isinstance(classifier, CertificateMixin):
+        kind = type(classifier).__name__
+        raise TypeError(f"estimator must be a certified classifier, such as CertifiedClassifier(); got a {kind}.")
+    classifier.set_params(random_state=drawn_seed(classifier.random_state))
+    if classifier.preprocessor is None or isinstance(classifier.preprocessor, str):
+        classifier.set_params(preprocessor=TablePreparation())
+    if isinstance(classifier.preprocessor, TablePreparation):
+        classifier.preprocessor.column_options()
+    return classifier
 
 
 def read_rows(

@@ -238,7 +238,9 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         else:
             figures = [(_bound(made.vote_error_bound), _bound(made.gibbs_risk_bound)) for made in certificates]
             self.best_index_ = self._smallest(figures)
-        n_settings = 1 if apart else len(fits)
+        n_settings = len(fits)
+        if apart:
+            n_settings = 1
         self._keep(fits[self.best_index_], settings[self.best_index_], n_settings)
 
     def _choose_apart(self, fits: Sequence[CertificateMixin], figures: Sequence[tuple[float, float]]) -> None:

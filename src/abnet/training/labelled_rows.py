@@ -101,9 +101,19 @@ def checked_rows(
         y = column_or_1d(np.asarray(y), warn=True)
         check_consistent_length(X, y)
     else:
-        given: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "ensure_min_samples": 2}
+        finite: bool | str = True
+        if gaps:
+            finite = "allow-nan"
         try:
-            X, y = validate_data(estimator, X, y, ensure_all_finite="allow-nan" if gaps else True, **given)
+            X, y = validate_data(
+                estimator,
+                X,
+                y,
+                accept_sparse="csr",
+                dtype=[np.float64, np.float32],
+                ensure_min_samples=2,
+                ensure_all_finite=finite,
+            )
         except ValueError as error:
             raise with_advice(error, preprocessor) from None
     y = _checked_labels(y)
@@ -157,8 +167,10 @@ def without_groups(X: Any, groups: Any) -> tuple[Any, NDArray[Any] | None]:
     >>> rows.columns, groups.tolist()
     (['age'], ['a', 'b'])
     """
-    if groups is None or not isinstance(groups, str):
-        return X, None if groups is None else np.asarray(groups)
+    if groups is None:
+        return X, None
+    if not isinstance(groups, str):
+        return X, np.asarray(groups)
     if groups not in column_names(X):
         raise ParameterError("{}: no column {!r} in X.", Parameter("groups"), groups)
     return without_column(X, groups), take_column(X, groups)
