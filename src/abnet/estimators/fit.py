@@ -24,10 +24,10 @@ from abnet.estimators.column_checks import checked_notes
 from abnet.estimators.drawn_network import DrawnNetwork, draw_network
 from abnet.estimators.fit_card import card_of
 from abnet.estimators.fit_goal import FixedGoal, decide, fix_goal, hint_at_recall
-from abnet.estimators.held_out_blocks import HeldOutBlocks, InMemory, Streamed
+from abnet.estimators.held_out_blocks import HeldOutBlocks, ManyBlocks, OneBlock
 from abnet.estimators.known_classes import known_classes
 from abnet.estimators.logistic_rival import learned_logistic, rival_of
-from abnet.estimators.observing import Judged, Observed, observe_blocks, terms_of_posterior
+from abnet.estimators.observing import Evaluated, Observed, observe_blocks, terms_of_posterior
 from abnet.model.card import Rival
 from abnet.model.model import Model
 from abnet.model.predictors.predictor import Predictor
@@ -154,7 +154,7 @@ def fit(rows: LabelledRows, settings: Settings, seed: int, *, compare: bool = Fa
 
         # Observe
         report_progress("Certificate")
-        judged = Judged(
+        evaluated = Evaluated(
             posterior=learned.posterior,
             predictor=predictor,
             names=prepared.labels.names,
@@ -163,7 +163,7 @@ def fit(rows: LabelledRows, settings: Settings, seed: int, *, compare: bool = Fa
             goal=goal,
             rival=rival,
         )
-        seen = observe_blocks(judged, held_out, held_out.n_rows, generators.paths, report)
+        seen = observe_blocks(evaluated, held_out, held_out.n_rows, generators.paths, report)
 
     # Certify
     held_out.warn()
@@ -305,8 +305,8 @@ def choose_recipe(rows: PreparedRows, settings: Settings) -> tuple[PreparedRows,
 def held_out_blocks(rows: LabelledRows, prepared: PreparedRows) -> HeldOutBlocks:
     """The bound rows: one block of a table in memory, several of a larger one."""
     if rows.held_out is None:
-        return InMemory(prepared)
-    return Streamed(rows.held_out, prepared)
+        return OneBlock(prepared)
+    return ManyBlocks(rows.held_out, prepared)
 
 
 def _hint_at_recall(learned: Learned, rows: PreparedRows) -> None:

@@ -23,7 +23,7 @@ from abnet.utils.coded_rows import Inputs, without_codes
 from abnet.utils.label_values import label_values
 from abnet.utils.progress import report_progress
 
-__all__ = ["HeldOutBlocks", "InMemory", "Streamed"]
+__all__ = ["HeldOutBlocks", "ManyBlocks", "OneBlock"]
 
 
 class HeldOutBlocks(Protocol):
@@ -47,7 +47,7 @@ class HeldOutBlocks(Protocol):
         """
 
 
-class InMemory:
+class OneBlock:
     """The held-out rows of a table in memory: one block.
 
     Parameters
@@ -79,7 +79,7 @@ class InMemory:
         return row_filter(np.asarray(rows.features.inputs(kept)), values[kept])
 
 
-class Streamed:
+class ManyBlocks:
     """The held-out rows of a table larger than memory.
 
     Parameters

@@ -22,11 +22,11 @@ from abnet.utils.class_scores import losses_of, winners
 from abnet.utils.coded_rows import without_codes
 from abnet.utils.threads import cores, one_blas_thread
 
-__all__ = ["Judged", "Observed", "SeenBlock", "observe_blocks", "observe_posterior", "terms_of_posterior"]
+__all__ = ["Evaluated", "Observed", "SeenBlock", "observe_blocks", "observe_posterior", "terms_of_posterior"]
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class Evaluated:
     """What the bound rows judge; all of it was fixed before they are looked at.
 
     Attributes
@@ -95,7 +95,7 @@ class SeenBlock(NamedTuple):
 
 @one_blas_thread()
 def observe_blocks(
-    judged: Judged,
+    evaluated: Evaluated,
     blocks: Iterable[BoundRows],
     n_rows: int,
     paths: np.random.Generator,
@@ -105,7 +105,7 @@ def observe_blocks(
 
     Parameters
     ----------
-    judged : Judged
+    evaluated : Evaluated
     blocks : iterable of BoundRows
     n_rows : int
         Number of bound rows in all blocks.
@@ -120,26 +120,33 @@ def observe_blocks(
     total_loss = 0.0
     for rows in blocks:
         seen = observe_posterior(
-            judged.posterior, judged.predictor, rows, judged.names, judged.terms, paths, report, n_rows=n_rows
+            evaluated.posterior,
+            evaluated.predictor,
+            rows,
+            evaluated.names,
+            evaluated.terms,
+            paths,
+            report,
+            n_rows=n_rows,
         )
         if seen.evidence is None:
             return None
         evidence.append(seen.evidence)
         total_loss += float(losses_of(seen.scores, rows.codes).sum())
-        of_drawn.append(observe(judged.drawn.votes(rows.X, threads=cores()), rows.codes, judged.names))
-        if judged.goal is not None:
+        of_drawn.append(observe(evaluated.drawn.votes(rows.X, threads=cores()), rows.codes, evaluated.names))
+        if evaluated.goal is not None:
             of_goal.append(
                 observe_candidates(
-                    judged.goal.goal,
-                    judged.goal.candidates,
+                    evaluated.goal.goal,
+                    evaluated.goal.candidates,
                     seen.scores,
                     rows.codes,
-                    judged.names,
+                    evaluated.names,
                     keys=rows.betting_keys,
                 )
             )
-        if judged.rival is not None:
-            of_rival.append(_observe_rival(judged, rows))
+        if evaluated.rival is not None:
+            of_rival.append(_observe_rival(evaluated, rows))
     return Observed(
         evidence=sum_evidence(evidence),
         mean_loss=total_loss / n_rows,
@@ -156,10 +163,10 @@ def _sum_or_none(parts: list[Evidence]) -> Evidence | None:
     return sum_evidence(parts)
 
 
-def _observe_rival(judged: Judged, rows: BoundRows) -> Evidence:
+def _observe_rival(evaluated: Evaluated, rows: BoundRows) -> Evidence:
     """The errors of the other model, which reads features without codes."""
-    answers = judged.rival.predict(without_codes(rows.X))
-    return observe(answers, rows.codes, judged.names, groups=rows.groups, keys=rows.betting_keys)
+    answers = evaluated.rival.predict(without_codes(rows.X))
+    return observe(answers, rows.codes, evaluated.names, groups=rows.groups, keys=rows.betting_keys)
 
 
 @one_blas_thread()

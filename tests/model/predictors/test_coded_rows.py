@@ -8,7 +8,7 @@ import pytest
 
 from abnet.certificates.from_evidence import Terms, certify
 from abnet.estimators.drawn_network import draw_network
-from abnet.estimators.observing import Judged, observe_blocks, observe_posterior
+from abnet.estimators.observing import Evaluated, observe_blocks, observe_posterior
 from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
 from abnet.model.predictors.layers import Layers
@@ -208,7 +208,7 @@ def test_other_models_have_the_features_alone(features: np.ndarray, coded: Coded
             read.append(rows)
             return np.zeros(len(rows), np.intp)
 
-    judged = Judged(
+    evaluated = Evaluated(
         posterior,
         Compact.from_networks(nets),
         ("no", "yes"),
@@ -218,12 +218,12 @@ def test_other_models_have_the_features_alone(features: np.ndarray, coded: Coded
     )
     keys = np.arange(len(codes))
     blocks = [BoundRows(coded.with_codes(features[k]), codes[k], keys=keys[k]) for k in (slice(0, 20), slice(20, None))]
-    seen = observe_blocks(judged, blocks, len(codes), np.random.default_rng(0))
+    seen = observe_blocks(evaluated, blocks, len(codes), np.random.default_rng(0))
     np.testing.assert_array_equal(np.concatenate(read), features)
     assert seen is not None
     assert seen.of_rival is not None
     assert seen.of_rival.errors == codes.sum()
-    assert seen.evidence.errors == np.sum((judged.predictor.scores(signs) > 0) != codes)
+    assert seen.evidence.errors == np.sum((evaluated.predictor.scores(signs) > 0) != codes)
 
 
 def test_rows_are_an_array_to_numpy() -> None:
