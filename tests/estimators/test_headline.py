@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from abnet.certificates.evidence import observe
-from abnet.certificates.from_evidence import Terms, certify
+from abnet.certificates.from_evidence import certify
+from abnet.certificates.terms import Terms
 from abnet.estimators.useless_model import useless_message
 
 

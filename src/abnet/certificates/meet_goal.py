@@ -5,10 +5,10 @@ from numpy.typing import ArrayLike
 
 from abnet.certificates.decision import ARGMAX, Decision
 from abnet.certificates.evidence import Evidence, observe
-from abnet.certificates.from_evidence import Terms
 from abnet.certificates.goals import Goal
 from abnet.certificates.held import Held
-from abnet.certificates.statement import Statement
+from abnet.certificates.statements.statement import Statement
+from abnet.certificates.terms import Terms
 from abnet.certificates.thresholds import Candidates
 
 __all__ = ["meet", "observe_candidates"]
@@ -56,7 +56,7 @@ def meet(
     >>> decision.kind, made.value
     ('cut', 0.9)
     >>> [s.about for s in beside]
-    ['recall of decision ill', 'flagged of decision ill', 'error of decision']
+    ['recall of ill', 'share of rows predicted as ill', 'error rate of the decision rule']
     """
     candidates = goal.candidates(held, classes, len(np.asarray(truth)), terms)
     evidence = observe_candidates(goal, candidates, scores, truth, classes, keys=keys, answers=answers)

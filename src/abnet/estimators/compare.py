@@ -15,8 +15,8 @@ from threadpoolctl import threadpool_limits
 
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify_model import certify_judged
-from abnet.certificates.from_evidence import Terms
 from abnet.certificates.outside import judge_answers
+from abnet.certificates.terms import Terms
 from abnet.estimators.certificate_mixin import CertificateMixin
 from abnet.estimators.compilation_times import compilation_times
 from abnet.estimators.labelled_parts import Labelled, split_at_random, take

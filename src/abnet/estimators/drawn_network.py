@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.evidence import Evidence
-from abnet.certificates.from_evidence import Terms, certify_drawn
+from abnet.certificates.from_evidence import certify_drawn
+from abnet.certificates.terms import Terms
 from abnet.model.predictors.layers import Layers
 from abnet.networks.posterior import Posterior
 
@@ -43,7 +44,7 @@ class DrawnNetwork:
         >>> X, codes = np.float32([[-3], [-2], [2], [3]]), np.array([0, 0, 1, 1])
         >>> evidence = observe(drawn.predictor.votes(X), codes, ("no", "yes"))
         >>> certificate = drawn.certify(evidence, Terms(source="init", trained=True))
-        >>> certificate.statements[0].counted["log_density_ratio"], certificate.facts.n_rows
+        >>> certificate.statements[0].log_density_ratio, certificate.facts.n_rows
         (0.0, 4)
         """
         return certify_drawn(evidence, terms, self.log_density_ratio)

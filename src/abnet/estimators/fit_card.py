@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from abnet import __version__
+from abnet.certificates.estimate import Estimate
 from abnet.certificates.fitted_rows import RowFilter
-from abnet.certificates.statement import Estimate
 from abnet.certificates.trade_off import trade_offs
 from abnet.explanation.background_rows import background_rows
 from abnet.model.card import Card, Curve

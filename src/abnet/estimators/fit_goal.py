@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from abnet.certificates.decision import ARGMAX, Decision
 from abnet.certificates.evidence import Evidence
-from abnet.certificates.from_evidence import Terms
 from abnet.certificates.goals import Goal, TargetRecall
 from abnet.certificates.held import Held
-from abnet.certificates.statement import Statement
+from abnet.certificates.rates_of_cut import first_warning
+from abnet.certificates.statements.statement import Statement
+from abnet.certificates.terms import Terms
 from abnet.certificates.thresholds import Candidates
 from abnet.model.calibration import Calibration
 from abnet.utils.class_scores import winners
@@ -119,7 +120,7 @@ def decide(fixed: FixedGoal, evidence: Evidence, terms: Terms) -> tuple[Decision
             stacklevel=5,
         )
         return ARGMAX, statements
-    price = fixed.goal.warning(statements)
+    price = first_warning(statements)
     if price is not None:
         warnings.warn(
             ParameterWarning(

@@ -8,7 +8,7 @@ import numpy as np
 from abnet.bounds import clopper_pearson_bound
 from abnet.bounds.counted import group_error_bound
 from abnet.certificates.evidence import Evidence
-from abnet.certificates.from_evidence import Terms
+from abnet.certificates.terms import Terms
 from abnet.model.card import Rival
 from abnet.training.learned import PreparedRows
 

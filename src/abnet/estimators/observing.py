@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.certificates.evidence import Evidence, observe, sum_evidence
-from abnet.certificates.from_evidence import Terms
 from abnet.certificates.meet_goal import observe_candidates
+from abnet.certificates.terms import Terms
 from abnet.estimators.fit_goal import FixedGoal
 from abnet.estimators.posterior_losses import losses_of_draws
 from abnet.model.predictors.layers import Layers

@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from abnet.certificates.certificate import Facts
-from abnet.certificates.sentences import counted_row
+from abnet.certificates.facts import Facts
 from abnet.utils.wording import number_of, percent
 
 __all__ = ["useless_message"]
@@ -34,7 +33,7 @@ def useless_message(facts: Facts, classes: Sequence[str], class_weight: Any = No
     >>> useless_message(Facts(**counts, source="split", delta=0.05), ("no", "yes"))
     'This model is useless: it predicts no on all 10 held-out rows.'
     """
-    row = counted_row(facts)
+    row = facts.counted()
     constant = _constant_answer(facts, classes)
     if constant is not None:
         return f"This model is useless: it predicts {constant} on all {number_of(facts.n_rows, row)}."

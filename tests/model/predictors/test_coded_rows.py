@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from abnet.certificates.from_evidence import Terms, certify
+from abnet.certificates.from_evidence import certify
+from abnet.certificates.terms import Terms
 from abnet.estimators.drawn_network import draw_network
 from abnet.estimators.observing import Evaluated, observe_blocks, observe_posterior
 from abnet.model.model import Model
