@@ -261,13 +261,14 @@ ONE_MEANING = {
 }
 """Public functions with one name and one meaning in several modules."""
 TWO_MEANINGS = {
-    **dict.fromkeys(("certify", "compare", "load"), "said with the room in front: `abnet.load`, `abnet.paper.load`"),
-    **dict.fromkeys(("check_inputs", "check_names", "check_outputs", "check_width", "confidence", "rule"), "to rename"),
+    "load": "said with the room in front: `abnet.load`, `abnet.paper.load`",
+    **dict.fromkeys(("check_inputs", "check_names", "check_outputs", "check_width", "confidence"), "to rename"),
 }
 """Public functions with one name for two things. None is to be added."""
 MODULES = {
     **dict.fromkeys(("pbgnet", "uniform"), "an aggregation, and the predictor that it becomes"),
     "drawn_network": "one network drawn from a posterior: its bounds, and how it is made",
+    **dict.fromkeys(("difference", "precision", "recall"), "a quantity: its bound, its statement, its goal"),
     **dict.fromkeys(("checks", "grids", "protocol", "search"), "to rename"),
 }
 """Names of several modules."""
