@@ -23,7 +23,7 @@ STEPS = (
     ("  fit the classifier", "certificate_mixin.py", "_fit"),
     ("    draw the parts", "fit.py", "split_rows"),
     ("    prepare the rows", "fit.py", "prepare_rows"),
-    ("      choose the columns", "choose.py", "choose_all"),
+    ("      choose the columns", "column_kinds.py", "choose_all"),
     ("      transform all rows", "table_map.py", "transform"),
     ("      check that rows are prepared one by one", "features.py", "allows_certificate"),
     ("    look for copies of rows, fingerprint beside it", "copied_rows.py", "warn_of_copies"),
