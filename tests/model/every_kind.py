@@ -21,6 +21,7 @@ from abnet.model.predictors.moments import MomentsPredictor
 from abnet.model.predictors.paths import Paths
 from abnet.model.predictors.pbgnet import PBGNetPredictor
 from abnet.model.predictors.predictor import Predictor
+from abnet.model.predictors.sampled_pbgnet import SampledPBGNetPredictor
 from abnet.model.predictors.uniform import UniformPredictor
 from abnet.networks.bam import BAM
 from abnet.networks.codebook import code_words
@@ -47,8 +48,8 @@ ALL: dict[str, Make] = {
     "paths": lambda network, rng: Paths.from_networks([network], rng, n_paths=9),
     "paths: mixture": lambda network, rng: Paths.from_networks(pair_of(network), rng, n_paths=10),
     "uniform": lambda network, rng: UniformPredictor.from_network(network, rng, n_samples=9),
-    "pbgnet": lambda network, rng: PBGNetPredictor.from_network(network),
-    "pbgnet: drawn": lambda network, rng: PBGNetPredictor.from_network(network, rng, n_samples=9),
+    "pbgnet": lambda network, rng: PBGNetPredictor.from_networks([network]),
+    "pbgnet: drawn": lambda network, rng: SampledPBGNetPredictor.from_network(network, rng, n_samples=9),
     "layers": lambda network, rng: Layers.from_network(network),
     "layers: units": lambda network, rng: binary_network(network),
     "moments": lambda network, rng: MomentsPredictor.from_networks(pair_of(network)),

@@ -13,7 +13,8 @@ from jaxtyping import TypeCheckError
 from abnet.networks import cube, exact, expected_output, kl, pbgnet, region_values
 from abnet.networks.bam import BAM
 from abnet.networks.cube import corner_probabilities, corners
-from abnet.networks.exact import check_width, lift
+from abnet.networks.exact import check_width
+from abnet.networks.lifting import lift, mean_activation
 from conftest import random_network
 from networks.as_written import abnet_output
 
@@ -89,8 +90,8 @@ def test_leaving_the_bias_variance_out_is_caught_by_that_test() -> None:
 
 def test_transition_columns_and_layer_probabilities_sum_to_one(rng: np.random.Generator) -> None:
     bam = random_network(rng, (3, 4, 3, 1))
-    P_1 = corner_probabilities(exact.mean_activation(bam.layers[0], lift(rng.normal(size=(5, 3)))))
-    Psi = corner_probabilities(exact.mean_activation(bam.layers[1], lift(corners(4, np.float64)))).T
+    P_1 = corner_probabilities(mean_activation(bam.layers[0], lift(rng.normal(size=(5, 3)))))
+    Psi = corner_probabilities(mean_activation(bam.layers[1], lift(corners(4, np.float64)))).T
     np.testing.assert_allclose(P_1.sum(1), 1)
     np.testing.assert_allclose(Psi.sum(0), 1)
     np.testing.assert_allclose((Psi @ P_1.T).sum(0), 1)
@@ -102,7 +103,7 @@ def test_region_values_are_bounded_and_give_the_output(sizes: tuple[int, ...], r
     H = region_values(bam)
     assert H.shape == (2 ** sizes[1],)
     assert np.abs(H).max() <= 1
-    P_1 = corner_probabilities(exact.mean_activation(bam.layers[0], lift(X)))
+    P_1 = corner_probabilities(mean_activation(bam.layers[0], lift(X)))
     np.testing.assert_allclose(P_1 @ H, expected_output(bam, X), atol=1e-14)
 
 
@@ -113,8 +114,8 @@ def test_a_table_of_class_probabilities_fits_as_well_as_signs(rng: np.random.Gen
     H = region_values(bam, table)
     assert H.shape == (8, 3)
     np.testing.assert_allclose(H.sum(1), 1)
-    Psi_2: Any = corner_probabilities(exact.mean_activation(bam.layers[1], lift(corners(3, np.float64))))
-    Psi_3 = corner_probabilities(exact.mean_activation(bam.layers[2], lift(corners(2, np.float64))))
+    Psi_2: Any = corner_probabilities(mean_activation(bam.layers[1], lift(corners(3, np.float64))))
+    Psi_3 = corner_probabilities(mean_activation(bam.layers[2], lift(corners(2, np.float64))))
     expected: Any = Psi_2 @ Psi_3 @ table
     np.testing.assert_allclose(H, expected, atol=1e-14)
 
@@ -247,7 +248,7 @@ def test_kl_of_networks_of_different_widths_is_an_error(module: Any, rng: np.ran
 
 def test_shapes_in_annotations_are_checked_in_tests(rng: np.random.Generator) -> None:
     with pytest.raises(TypeCheckError):
-        exact.mean_activation(rng.normal(size=(2, 4)), rng.normal(size=(5, 3)))
+        mean_activation(rng.normal(size=(2, 4)), rng.normal(size=(5, 3)))
 
 
 def test_region_probabilities_are_products_of_their_units(rng: np.random.Generator) -> None:

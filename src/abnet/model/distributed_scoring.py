@@ -22,7 +22,6 @@ from abnet.certificates.training_rows import filter_of, label_marks, refuse_fitt
 from abnet.model.digest import belonging, model_digest
 from abnet.model.model import FittedClassifier, Model, model_of
 from abnet.tables.labels import check_labelled, with_unknown
-from abnet.utils.class_scores import losses_of
 from abnet.utils.coded_rows import dense
 from abnet.utils.errors import Parameter, ParameterError
 
@@ -95,8 +94,11 @@ def partition_evidence(
     if seen is not None:
         seen.add(dense(rows), label_marks(found, K))
     scores = loaded.predictor.scores(rows)
+    losses = None
+    if exact:
+        losses = loaded.predictor.expected_losses(scores, codes)
     evidence = observe(
-        loaded.decision(scores), codes, labels.names, losses=losses_of(scores, codes) if exact else None, groups=groups,
+        loaded.decision(scores), codes, labels.names, losses=losses, groups=groups,
         keys=None if groups is None else np.zeros(len(codes), np.uint64),  # `certify_parts` orders the groups
     )  # fmt: skip
     sighted = Sighted() if seen is None else seen.sighted

@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike
 
 from abnet.networks.bam import BAM
 from abnet.networks.cube import erf
-from abnet.networks.exact import lifted_inputs, mean_activation
 from abnet.networks.gaussian_kl import gaussian_kl
 from abnet.networks.jax_helpers import uniform
+from abnet.networks.lifting import lifted_inputs, mean_activation
 from abnet.networks.protocol import Aggregation, check_hidden_layer, check_outputs, linear_loss, require_key
 from abnet.networks.shapes import Answers, Float, Key, Lifted, Losses, Matrices, Table
 from abnet.utils.checks import count

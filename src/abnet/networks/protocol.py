@@ -59,6 +59,10 @@ class Aggregation(Protocol):
         """Compiler hint: whether steps at these sizes are so short that kernels run fastest in sequence."""
         return False
 
+    def output_error(self, layers: Matrices) -> float:
+        """Proved upper bound on the error of `output` in NumPy in float64; 0 if there is no such proof."""
+        return 0.0
+
     @abstractmethod
     def output(self, layers: Matrices, lifted: Lifted, key: Key = None, table: Table = None) -> Answers:
         """The output that training uses; it may be a surrogate.
@@ -68,7 +72,7 @@ class Aggregation(Protocol):
         layers : tuple of arrays (d_k, d_{k-1} + 1)
             ``V_k = (W_k, b_k)``, in units of the layer's standard deviation.
         lifted : array (rows, d_0 + 1)
-            Inputs as unit vectors (`abnet.networks.exact.lift`).
+            Inputs as unit vectors (`abnet.networks.lifting.lift`).
         key : JAX PRNG key
             Ignored if nothing is drawn.
         table : array (2**d_L, K), optional
@@ -109,7 +113,7 @@ class Aggregation(Protocol):
         -------
         array (n,), or (n, K) with a table
         """
-        from abnet.networks.exact import lifted_inputs
+        from abnet.networks.lifting import lifted_inputs
 
         return self.output(bam.layers, lifted_inputs(bam, X), key, table)
 

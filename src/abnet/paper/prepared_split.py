@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.certificates.fingerprint import fingerprint as fingerprint_of
-from abnet.networks import exact
+from abnet.networks.lifting import lift
 from abnet.paper.datasets import load
 from abnet.paper.images import centre_surround
 from abnet.paper.protocol import Protocol
@@ -112,7 +112,7 @@ def _new_split(
         X = _standardised(X, slice(n_validation, n_validation + n_train))
     inputs = X
     if lifted:
-        inputs = np.asarray(exact.lift(X))
+        inputs = np.asarray(lift(X))
     return PreparedSplit(
         X=X,
         y=y,

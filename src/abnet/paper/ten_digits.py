@@ -170,7 +170,7 @@ def _learned(
     recipe: DigitsRecipe, images: NDArray[np.float32], digits: NDArray[np.intp], rng: np.random.Generator, report: Any
 ) -> Any:
     from abnet.networks.ancestral import Ancestral
-    from abnet.networks.exact import lift
+    from abnet.networks.lifting import lift
     from abnet.paper.images import shifted
     from abnet.training.compilation import compilation_cache
     from abnet.training.members import learn_members

@@ -13,7 +13,7 @@ from scipy.stats import norm
 
 from abnet import fit_table
 from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall
-from abnet.networks.exact import lift
+from abnet.networks.lifting import lift
 from abnet.paper import group_training
 from abnet.paper.prepared_split import PreparedSplit
 from abnet.paper.protocol import protocol_of
