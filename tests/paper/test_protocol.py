@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 from abnet.networks import FanInUniform, GlorotNormal
-from abnet.paper import Result, Setting, group_training, prepared_split
-from abnet.paper.group_training import run_group
-from abnet.paper.model_runs import model_runs
+from abnet.paper import Result, Setting
 from abnet.paper.protocol import Protocol, protocol_of
-from abnet.paper.run_key import key
-from abnet.paper.run_setting import VARIANTS, Variant
-from abnet.paper.setting_groups import SettingGroup
+from abnet.paper.runs import group_training, prepared_split
+from abnet.paper.runs.group_training import run_group
+from abnet.paper.runs.model_runs import model_runs
+from abnet.paper.runs.run_key import key
+from abnet.paper.runs.run_setting import VARIANTS, Variant
+from abnet.paper.runs.setting_groups import SettingGroup
 
 ABNET = Setting("circles", "ABNet", (2,), 0.1, 0)
 SHORT = {"max_epochs": 6, "patience": 3, "rate_patience": 4, "tolerance": 1e-4}

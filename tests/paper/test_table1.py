@@ -11,11 +11,11 @@ import pytest
 from rich.console import Console
 
 from abnet.paper import MODELS, Result, Setting, select, table1_grid
-from abnet.paper.procedure_display import procedures_to_markdown
-from abnet.paper.selection import choose, deviation, mean
-from abnet.paper.table1_comparison import TableComparison, compare
-from abnet.paper.table1_display import to_markdown, to_terminal
-from abnet.paper.table1_rows import (
+from abnet.paper.reproduction.procedure_display import procedures_to_markdown
+from abnet.paper.reproduction.selection import choose, deviation, mean
+from abnet.paper.reproduction.table1_comparison import TableComparison, compare
+from abnet.paper.reproduction.table1_display import to_markdown, to_terminal
+from abnet.paper.reproduction.table1_rows import (
     Table1Row,
     paper_table,
     procedure_rows,

@@ -208,6 +208,7 @@ def region_probabilities(W: Float[Any, "d _"], b: Float[Any, "d"], X: ArrayLike)
 
     Examples
     --------
+    >>> import numpy as np
     >>> region_probabilities(np.zeros((1, 2)), np.zeros(1), np.array([[1.0, 2.0]]))
     array([[0.5, 0.5]])
     """

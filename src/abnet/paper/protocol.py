@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from abnet.paper.run_setting import VARIANTS, Setting, Variant
+from abnet.paper.runs.run_setting import VARIANTS, Setting, Variant
 
 __all__ = [
     "DATASETS",
