@@ -10,6 +10,7 @@ import pytest
 from abnet.networks import ancestral, classes, exact
 from abnet.networks.bam import BAM
 from abnet.networks.codebook import code_words, decode_table, nearest_word
+from abnet.networks.independent_signs import normal_means
 from abnet.networks.lifting import lift
 from conftest import random_network
 
@@ -62,7 +63,7 @@ def test_paths_are_unbiased(sizes: tuple[int, ...], K: int, rng: np.random.Gener
 
 def test_normal_means_are_those_of_single_neurons(rng: np.random.Generator) -> None:
     V, m = rng.normal(size=(3, 9)), rng.uniform(-1, 1, (5, 8))
-    together = classes.normal_means(V, m.T)
+    together = normal_means(V, m.T)
     for neuron in range(3):
         np.testing.assert_allclose(together[neuron], ancestral.normal_mean(V[neuron : neuron + 1], m), atol=1e-14)
 

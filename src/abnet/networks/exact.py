@@ -14,7 +14,15 @@ from numpy.typing import ArrayLike
 from abnet.networks.bam import BAM
 from abnet.networks.cube import BLOCK, corner_probabilities, corners, map_blocks, multilinear, namespace
 from abnet.networks.gaussian_kl import gaussian_kl
-from abnet.networks.independent_signs import activation_error, is_narrow, layer_error, layer_means, multilinear_error
+from abnet.networks.independent_signs import (
+    WIDEST_TABLE,
+    activation_error,
+    is_narrow,
+    layer_error,
+    layer_means,
+    multilinear_error,
+    surrogate_means,
+)
 from abnet.networks.lifting import lift, lifted_inputs, mean_activation
 from abnet.networks.protocol import WIDEST_IN_SEQUENCE, Aggregation, check_outputs, linear_loss
 from abnet.networks.shapes import Answers, Float, Key, Lifted, Losses, Matrices, Table
@@ -33,6 +41,8 @@ __all__ = [
     "regions",
 ]
 
+Means = Callable[[Any, Any], Any]
+"""From a layer and the means of the independent signs that it reads to its means."""
 MAX_WIDTH = 20
 """Widest layer with a table of all representations: one pair of such layers costs 2^41 operations."""
 SERIES_NUMBERS = 512
@@ -65,8 +75,8 @@ def check_width(sizes: tuple[int, ...], *, all_layers: bool = False) -> None:
             )
 
 
-def regions(layers: Matrices, table: Table = None) -> Float[Any, "_ *K"]:
-    """`region_values` of a network given as its layers."""
+def regions(layers: Matrices, table: Table = None, *, means: Means = layer_means) -> Float[Any, "_ *K"]:
+    """`region_values` of a network given as its layers; `means` averages a wide last hidden layer."""
     check_outputs(layers, table)
     if len(layers) == 1:
         # Without a hidden layer, the only representations are the two signs of the output neuron.
@@ -77,7 +87,7 @@ def regions(layers: Matrices, table: Table = None) -> Float[Any, "_ *K"]:
     if has_wide_top(layers, table):
         # The neurons of the last hidden layer are independent, given the signs of the layer below.
         *below, V = below
-        h = _for_all_signs(V, lambda m: layer_means(last, m)[:, 0], SERIES_NUMBERS)
+        h = _for_all_signs(V, lambda m: means(last, m)[:, 0], SERIES_NUMBERS)
     elif table is None:
         h = _for_all_signs(last, lambda m: m[:, 0], 1)
     else:
@@ -116,13 +126,15 @@ def _for_all_signs(V: Any, value: Callable[[Any], Any], columns: int) -> Any:
     return map_blocks(block, 2**d, namespace(V), block=BLOCK // max(columns, 32))
 
 
-def output(layers: Matrices, lifted: Float[Any, "rows _"], table: Table = None) -> Float[Any, "rows *K"]:
-    """`expected_output` of a network given as its layers, on lifted inputs."""
+def output(
+    layers: Matrices, lifted: Float[Any, "rows _"], table: Table = None, *, means: Means = layer_means
+) -> Float[Any, "rows *K"]:
+    """`expected_output` of a network given as its layers, on lifted inputs; `means` averages a wide last layer."""
     check_outputs(layers, table)
     m = mean_activation(layers[0], lifted)
     if table is None and len(layers) == 2 and not is_narrow(layers[1]):
-        return layer_means(layers[1], m)[:, 0]
-    return multilinear(regions(layers, table), m)
+        return means(layers[1], m)[:, 0]
+    return multilinear(regions(layers, table, means=means), m)
 
 
 def output_error(layers: Matrices) -> float:
@@ -231,6 +243,10 @@ class Exact(Aggregation):
         """Whether all layers are narrow."""
         return max(sizes[1:]) <= WIDEST_IN_SEQUENCE
 
+    def by_library(self, sizes: tuple[int, ...]) -> bool:
+        """Whether there is no table."""
+        return len(sizes) == 3 and sizes[1] > WIDEST_TABLE
+
     def output_error(self, layers: Matrices) -> float:
         """`output_error`."""
         return output_error(layers)
@@ -238,6 +254,10 @@ class Exact(Aggregation):
     def output(self, layers: Matrices, lifted: Lifted, key: Key = None, table: Table = None) -> Answers:
         """`expected_output`."""
         return output(layers, lifted, table)
+
+    def surrogate(self, layers: Matrices, lifted: Lifted, key: Key = None, table: Table = None) -> Answers:
+        """`output`, with a wide last hidden layer averaged by its normal approximation."""
+        return output(layers, lifted, table, means=surrogate_means)
 
     def losses(
         self, layers: Matrices, lifted: Lifted, targets: Answers, key: Key = None, table: Table = None

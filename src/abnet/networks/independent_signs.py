@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.networks.cube import corners, multilinear, namespace
+from abnet.networks.cube import corners, erf, multilinear, namespace
 from abnet.networks.lifting import lift, mean_activation
 from abnet.networks.shapes import Float
 from abnet.networks.square_wave import wave_error, wave_means
@@ -22,6 +22,8 @@ __all__ = [
     "layer_means",
     "layer_table",
     "multilinear_error",
+    "normal_means",
+    "surrogate_means",
 ]
 
 WIDEST_TABLE = 12
@@ -65,6 +67,25 @@ def layer_means(V: Float[Any, "units _"], m: Float[Any, "rows d"]) -> Float[Any,
         return multilinear(layer_table(V), m)
     # Rounding and the two error terms of the series may leave [-1, 1].
     return namespace(m).clip(wave_means(V, m), -1, 1)
+
+
+def surrogate_means(V: Float[Any, "units _"], m: Float[Any, "rows d"]) -> Float[Any, "rows units"]:
+    """`layer_means` for training: by the table, or by `normal_means`, which takes a hundredth of the series' time."""
+    if is_narrow(V):
+        return multilinear(layer_table(V), m)
+    return normal_means(V, m.T).T
+
+
+def normal_means(V: Float[Any, "units _"], m: Float[Any, "d rows"]) -> Float[Any, "units rows"]:
+    """`layer_means` with ``W s`` approximated as normal, with the rows last: not for certificates.
+
+    ``erf((W m + b)/sqrt(2(d + 1 + v)))`` with the exact variance ``v = Σ_i W_i² (1 - m_i²)``. The approximation is poor
+    if one weight dominates.
+    """
+    W = V[:, :-1]
+    b = V[:, -1]
+    v = W**2 @ (1 - m**2)
+    return erf((W @ m + b[:, None]) * (2 * (V.shape[1] + v)) ** -0.5)
 
 
 def layer_error(V: NDArray[np.float64], of_means: float) -> float:

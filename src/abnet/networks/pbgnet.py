@@ -11,8 +11,15 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 
 from abnet.networks.bam import BAM
+from abnet.networks.exact import Means
 from abnet.networks.gaussian_kl import gaussian_kl
-from abnet.networks.independent_signs import activation_error, layer_error, layer_means
+from abnet.networks.independent_signs import (
+    WIDEST_TABLE,
+    activation_error,
+    layer_error,
+    layer_means,
+    surrogate_means,
+)
 from abnet.networks.lifting import lifted_inputs, mean_activation
 from abnet.networks.protocol import (
     WIDEST_IN_SEQUENCE,
@@ -26,12 +33,12 @@ from abnet.networks.shapes import Answers, Float, Key, Lifted, Losses, Matrices,
 __all__ = ["PBGNet", "expected_output", "kl", "layer_counts", "output", "output_error", "path_kl"]
 
 
-def output(layers: Matrices, lifted: Float[Any, "rows _"]) -> Float[Any, "rows"]:
-    """PBGNet's output of a network given as its layers, on lifted inputs."""
+def output(layers: Matrices, lifted: Float[Any, "rows _"], *, means: Means = layer_means) -> Float[Any, "rows"]:
+    """PBGNet's output of a network given as its layers, on lifted inputs; `means` averages each layer."""
     check_outputs(layers, None)
     F = mean_activation(layers[0], lifted)
     for V in layers[1:]:
-        F = layer_means(V, F)
+        F = means(V, F)
     return F[:, 0]
 
 
@@ -93,6 +100,10 @@ class PBGNet(Aggregation):
         """Whether all layers are narrow."""
         return max(sizes[1:]) <= WIDEST_IN_SEQUENCE
 
+    def by_library(self, sizes: tuple[int, ...]) -> bool:
+        """Whether there is no table."""
+        return min(sizes[1:-1], default=0) > WIDEST_TABLE
+
     def output_error(self, layers: Matrices) -> float:
         """`output_error`."""
         return output_error(layers)
@@ -101,6 +112,11 @@ class PBGNet(Aggregation):
         """`expected_output`."""
         refuse_table(table, "PBGNet")
         return output(layers, lifted)
+
+    def surrogate(self, layers: Matrices, lifted: Lifted, key: Key = None, table: Table = None) -> Answers:
+        """`output`, with wide layers averaged by their normal approximation."""
+        refuse_table(table, "PBGNet")
+        return output(layers, lifted, means=surrogate_means)
 
     def losses(
         self, layers: Matrices, lifted: Lifted, targets: Answers, key: Key = None, table: Table = None

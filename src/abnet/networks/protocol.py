@@ -52,9 +52,6 @@ class Aggregation(Protocol):
     sampled: ClassVar[bool] = False
     """Whether `losses` samples: the expectation cannot be computed, and fresh draws estimate it without bias."""
 
-    by_library: ClassVar[bool] = False
-    """Compiler hint: whether XLA may use its kernel library, which is slow for sums over tables."""
-
     def in_sequence(self, sizes: tuple[int, ...]) -> bool:
         """Compiler hint: whether steps at these sizes are so short that kernels run fastest in sequence."""
         return False
@@ -63,9 +60,13 @@ class Aggregation(Protocol):
         """Proved upper bound on the error of `output` in NumPy in float64; 0 if there is no such proof."""
         return 0.0
 
+    def by_library(self, sizes: tuple[int, ...]) -> bool:
+        """Compiler hint: whether XLA may use its kernel library, which is slow for sums over tables."""
+        return False
+
     @abstractmethod
     def output(self, layers: Matrices, lifted: Lifted, key: Key = None, table: Table = None) -> Answers:
-        """The output that training uses; it may be a surrogate.
+        """The output, or an estimate of it.
 
         Parameters
         ----------
@@ -82,6 +83,10 @@ class Aggregation(Protocol):
         -------
         array (rows,) in [-1, 1], or (rows, K) with a table
         """
+
+    def surrogate(self, layers: Matrices, lifted: Lifted, key: Key = None, table: Table = None) -> Answers:
+        """What training uses instead of `output`, with the same parameters and result; by default `output` itself."""
+        return self.output(layers, lifted, key, table)
 
     @abstractmethod
     def kl(self, layers: Matrices, prior: Matrices, log_sigma: Sequence[Any]) -> Float[Any, ""]:
