@@ -18,6 +18,7 @@ EXTRAS = {
         "model/distributed_scoring.py",
         "cli/reproduce.py",
         "paper/figures/figure4.py",
+        "paper/reproduction/exact_pbgnet.py",
         "paper/reproduction/reproduced.py",
         "paper/reproduction/table1.py",
         "paper/reproduction/variants.py",

@@ -70,6 +70,19 @@ def test_variants_stand_beside_table_1_and_never_in_it(run: Run, fake: ModuleTyp
     assert "nonsense" in run("reproduce", "variants", "--names", "nonsense", code=2).stderr
 
 
+def test_exact_pbgnet_takes_the_settings_of_table_1(run: Run, fake: ModuleType, here: Path) -> None:
+    wide = ("--datasets", "circles", "--repetitions", 2, "--jobs", 1)
+    run("reproduce", "table1", *wide, "--models", "PBGNet", "--widths", "10")
+    shown = run("reproduce", "exact", *wide)
+    assert shown.stderr.count(": done") == 2
+    with (here / "results/table1_exact.csv").open() as file:
+        (row,) = csv.DictReader(file)
+    assert (row["width"], row["hidden_layers"], row["repetitions"]) == ("10", "1", "2")
+    assert row["bound"] == row["sampled_bound"] == row["learning_rate"]  # the pretended bound is the rate
+    run("reproduce", "report", "--page", "page.md")
+    assert "| circles | 1×10, 0.0001 | 0.0001 ± 0.0000 | 0.0001 |  |" in (here / "page.md").read_text()
+
+
 WIDE = ("--datasets", "circles", "--models", "EBP,BC", "--widths", "10,50,100", "--jobs", 1)
 
 

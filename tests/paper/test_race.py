@@ -96,6 +96,22 @@ def test_a_cell_is_decided_when_all_its_trials_are_there() -> None:
     assert {s.model for s in stand.going_on if s.architecture == "wide"} == {*MODELS} - {"BNN"}
 
 
+def test_the_leader_goes_on_although_the_trials_missed_it() -> None:
+    """The best setting on the first two repetitions is trained on all, and is compared with the chosen ones."""
+    cell = [s for s in WIDE if s.model == "BC"]
+    missed = [s for s in cell if (s.hidden_layer_sizes, s.learning_rate) == ((10,), 0.1)]
+    known = [*map(pretended, trials(cell)), *(finished(s, validation_error=0.01) for s in missed[:2])]
+    known += [finished(s, validation_error=0.0) for s in cell if s.learning_rate == 0.0001 and s.repetition == 0]
+    going_on = state_of_race(cell, known).going_on
+    assert set(missed) < set(going_on)
+    assert len(going_on) == 8 * 5 + 5
+    done = [finished(s, validation_error=0.05) for s in going_on if s not in missed]
+    choice = choose([*known, *done, *(finished(s, validation_error=0.01) for s in missed[2:])])
+    assert choice is not None
+    assert choice.setting == missed[0]
+    assert choice.runs == len(going_on)
+
+
 def test_a_complete_cell_has_no_trials() -> None:
     done = [finished(s, validation_error=0.1) for s in WIDE if s.model == "BNN"]
     stand = state_of_race(WIDE, done)

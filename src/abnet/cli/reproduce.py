@@ -154,6 +154,42 @@ def variants(
 
 @app.command(cls=Command)
 @guarded
+def exact(
+    datasets: Datasets = None,
+    repetitions: Repetitions = 5,
+    jobs: Jobs = -1,
+    store: Store = _RUNS,
+    cluster: Cluster = None,
+    data_dir: DataDir = None,
+    output_dir: OutputDir = _RESULTS,
+    only_report: OnlyReport = False,
+    quiet: Quiet = False,
+) -> None:
+    """Train wide PBGNet with exact outputs at the settings of table1.csv, and write table1_exact.csv.
+
+    Table 1 itself samples the outputs, as the paper does. You can stop it at any time; the same command continues.
+
+    abnet reproduce exact --data-dir ~/data
+    """
+    from abnet import paper
+
+    with _resumable(), _connected(cluster) as client:
+        table = paper.exact_pbgnet(
+            store,
+            datasets=_words(datasets),
+            repetitions=repetitions,
+            train=not only_report,
+            jobs=jobs,
+            client=client,
+            data_dir=data_dir,
+            output_dir=output_dir,
+            verbose=not quiet,
+        )
+    _finish(table)
+
+
+@app.command(cls=Command)
+@guarded
 def fig2(
     widths: Annotated[
         str | None, typer.Option(metavar="NUMBERS", help="Widths of panel (a); 2 to 17 by default.")

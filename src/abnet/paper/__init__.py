@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from abnet.paper.figures.figure2 import fig2
     from abnet.paper.figures.figure3 import fig3
     from abnet.paper.figures.figure4 import fig4
+    from abnet.paper.reproduction.exact_pbgnet import exact_pbgnet
     from abnet.paper.reproduction.grids import fig4_grid, select, table1_grid
     from abnet.paper.reproduction.reproduced import Reproduced
     from abnet.paper.reproduction.results_folder import renew_page
@@ -42,6 +43,7 @@ __all__ = [
     "TableComparison",
     "VARIANTS",
     "architecture_figure",
+    "exact_pbgnet",
     "export_runs",
     "fig2",
     "fig3",
@@ -67,6 +69,7 @@ __getattr__, __dir__ = lazy_names(
     {
         "abnet.paper.data.datasets": ["Dataset", "load", "names"],
         "abnet.paper.figures.figure1": ["architecture_figure"],
+        "abnet.paper.reproduction.exact_pbgnet": ["exact_pbgnet"],
         "abnet.paper.reproduction.grids": ["fig4_grid", "select", "table1_grid"],
         "abnet.paper.reproduction.table1_comparison": ["TableComparison"],
         "abnet.paper.reproduction.table1_rows": ["paper_table"],

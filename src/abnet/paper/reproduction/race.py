@@ -2,19 +2,21 @@
 
 In each cell of the table (data set and model) every wide setting trains for a few epochs on the first repetition. The
 best four sizes are trained on all repetitions, each with its best learning rate and the next lower one, since high
-rates are often ahead at first. A trial is the beginning of the run it stands for: the same split, start and
-minibatches. A cell whose runs are all there needs no trials.
+rates are often ahead at first. So is the leader, the best setting on the first two repetitions among all that have
+them: some settings were trained in full before the race, and trials can miss the best of them. A trial is the beginning
+of the run it stands for: the same split, start and minibatches. A cell whose runs are all there needs no trials.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import TypeAlias
 
 from abnet.paper.runs.run_result import Result
 from abnet.paper.runs.run_setting import Setting
 
-__all__ = ["Race", "best_of_trials", "runs_of_best_trials", "state_of_race", "trials"]
+__all__ = ["Race", "best_of_trials", "leaders", "runs_in_race", "state_of_race", "trials"]
 
 Cell: TypeAlias = tuple[str, str]
 
@@ -22,6 +24,8 @@ _EPOCHS = {"ads": 20, "adult": 3, "mnistLH": 3}
 _EPOCHS_ELSEWHERE = 5
 _N_BEST_SIZES = 4
 _N_RATES = 2
+_LEADING_REPETITIONS = 2
+"""Repetitions on which settings are compared that were trained in full, in the race or before it."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,7 @@ def state_of_race(settings: Iterable[Setting], results: Iterable[Result]) -> Rac
     finished = {result.setting: result for result in results}
     complete_cells: set[Cell] = set()
     needed_trials: list[Setting] = []
-    best_trials: set[Setting] = set()
+    chosen: set[Setting] = set()
     undecided: dict[Cell, int] = {}
     for cell, members in _wide_cells(settings).items():
         if all(setting in finished for setting in members):
@@ -61,10 +65,11 @@ def state_of_race(settings: Iterable[Setting], results: Iterable[Result]) -> Rac
         if n_missing:
             undecided[cell] = n_missing
         else:
-            best_trials.update(best_of_trials(finished[trial] for trial in trials_of_cell))
+            chosen.update(best_of_trials(finished[trial] for trial in trials_of_cell))
+            chosen.update(map(_trial_of, leaders(finished[setting] for setting in members if setting in finished)))
 
     def goes_on(setting: Setting) -> bool:
-        return setting.architecture == "narrow" or _cell(setting) in complete_cells or _trial_of(setting) in best_trials
+        return setting.architecture == "narrow" or _cell(setting) in complete_cells or _trial_of(setting) in chosen
 
     going_on = [setting for setting in settings if goes_on(setting)]
     return Race(trials=needed_trials, going_on=going_on, undecided=undecided)
@@ -102,9 +107,28 @@ def best_of_trials(results: Iterable[Result]) -> list[Setting]:
     return chosen
 
 
-def runs_of_best_trials(runs: Iterable[Result], trial_results: Iterable[Result]) -> list[Result]:
-    """Return the runs of a cell whose settings were selected by its trials."""
+def leaders(runs: Iterable[Result]) -> list[Setting]:
+    """Return the best setting of a cell on the first two repetitions, at its first one; none if no setting has both.
+
+    Ranked by `Result.score`, the bound or the validation error; ties go as for trials.
+    """
+    first_runs: dict[Setting, list[Result]] = {}
+    for run in runs:
+        if run.setting.repetition < _LEADING_REPETITIONS and run.setting.trial_epochs is None:
+            first_runs.setdefault(replace(run.setting, repetition=0), []).append(run)
+    compared = [setting for setting, of_setting in first_runs.items() if len(of_setting) == _LEADING_REPETITIONS]
+
+    def rank(setting: Setting) -> tuple[float, int, int, float]:
+        score = fmean(run.score for run in first_runs[setting])
+        return round(score, 6), setting.hidden_layers, setting.width, _rate(setting)
+
+    return sorted(compared, key=rank)[:1]
+
+
+def runs_in_race(runs: Sequence[Result], trial_results: Iterable[Result]) -> list[Result]:
+    """Return the runs of a cell whose settings were selected by its trials, and those of its leader."""
     selected = {replace(trial, trial_epochs=None) for trial in best_of_trials(trial_results)}
+    selected.update(leaders(runs))
     return [run for run in runs if replace(run.setting, repetition=0) in selected]
 
 

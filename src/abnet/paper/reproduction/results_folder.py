@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from abnet.paper.reproduction.exact_rows import exact_to_markdown, read_exact
 from abnet.paper.reproduction.grids import table1_grid
 from abnet.paper.reproduction.procedure_display import procedures_to_markdown
 from abnet.paper.reproduction.table1_comparison import TableComparison, agreement_text, compare
@@ -52,7 +53,11 @@ def renew_page(page: str | os.PathLike[str], results: str | os.PathLike[str]) ->
     """
     page = Path(page)
     results = Path(results)
-    parts = _table_parts(results) | _procedure_parts(results) | _variant_parts(results) | _figure_parts(page, results)
+    parts = _table_parts(results)
+    parts |= _procedure_parts(results)
+    parts |= _exact_parts(results)
+    parts |= _variant_parts(results)
+    parts |= _figure_parts(page, results)
     if not parts:
         raise FileNotFoundError(f"no table1.csv and no figure in {results}; run `abnet reproduce table1` first")
     _renew(page, parts, title="# Reproduction\n")
@@ -138,6 +143,13 @@ def _procedure_parts(results: Path) -> dict[str, str]:
         return {}
     rows = read_table1(path.read_text(encoding="utf-8"))
     return {"procedures": procedures_to_markdown(rows, reproduced_rows(results))}
+
+
+def _exact_parts(results: Path) -> dict[str, str]:
+    path = results / "table1_exact.csv"
+    if not path.exists():
+        return {}
+    return {"exact": exact_to_markdown(read_exact(path.read_text(encoding="utf-8")))}
 
 
 def reproduced_rows(results: Path) -> list[Table1Row]:

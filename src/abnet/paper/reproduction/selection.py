@@ -4,7 +4,8 @@ A *cell* holds the settings that compete with one another. Not all of their repe
 says which ones are compared: r repetitions, those numbered 0 to r - 1, of all the settings that have them, with the r
 that uses the most runs (the largest such r). Complete sweeps use everything; a sweep in progress neither drops
 repetitions for a setting that has only begun, nor settings for a repetition that has only begun. Where trials
-(`race.py`) have chosen among the settings, the chosen ones are compared, if they have more repetitions.
+(`race.py`) have chosen among the settings, the chosen ones are compared, if they have more repetitions. The figures of
+the selected setting are means over all of its repetitions, which may be more than were compared.
 """
 
 import math
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import TypeAlias, TypeVar
 
-from abnet.paper.reproduction.race import runs_of_best_trials
+from abnet.paper.reproduction.race import runs_in_race
 from abnet.paper.runs.run_result import Result
 from abnet.paper.runs.run_setting import Setting
 
@@ -24,10 +25,21 @@ _K = TypeVar("_K", bound=Hashable)
 
 @dataclass(frozen=True)
 class Selected:
-    """The chosen setting's results, one for each repetition, and the number of runs that were compared."""
+    """The chosen setting.
+
+    Attributes
+    ----------
+    results
+        Its results, one for each repetition from the first one on.
+    runs
+        The number of runs that were compared.
+    compared
+        The number of repetitions of each setting that were compared.
+    """
 
     results: tuple[Result, ...]
     runs: int
+    compared: int
 
     @property
     def setting(self) -> Setting:
@@ -60,11 +72,13 @@ def choose(results: Iterable[Result]) -> Selected | None:
         else:
             trials.append(result)
     among_all = _best(runs)
-    among_best_trials = _best(runs_of_best_trials(runs, trials))
-    if among_all is None or among_best_trials is None:
+    if not trials:
         return among_all
-    if len(among_best_trials.results) > len(among_all.results):
-        return among_best_trials
+    in_race = _best(runs_in_race(runs, trials))
+    if among_all is None or in_race is None:
+        return among_all
+    if in_race.compared > among_all.compared:
+        return in_race
     return among_all
 
 
@@ -90,12 +104,22 @@ def _best(runs: Iterable[Result]) -> Selected | None:
 
     def rank(name: _SizesAndRate) -> tuple[float, int, int, float]:
         sizes, rate = name
-        return score(name), len(sizes), max(sizes), rate
+        return score(name), len(sizes), max(sizes, default=0), rate
 
     best = min(compared, key=rank)
     if math.isinf(score(best)):
         return None
-    return Selected(tuple(compared[best]), runs=n_repetitions * len(compared))
+    return Selected(
+        results=_from_the_first_on(candidates[best]), runs=n_repetitions * len(compared), compared=n_repetitions
+    )
+
+
+def _from_the_first_on(by_repetition: dict[int, Result]) -> tuple[Result, ...]:
+    """The results of repetitions 0, 1, … up to the first that is missing."""
+    results: list[Result] = []
+    while len(results) in by_repetition:
+        results.append(by_repetition[len(results)])
+    return tuple(results)
 
 
 def _compared_repetitions(finished: Sequence[Collection[int]]) -> int:

@@ -1,6 +1,6 @@
 """Our Table 1 beside the paper's, and where the two agree."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -111,16 +111,28 @@ def agreement_text(comparisons: Iterable[TableComparison]) -> str:
 
     Examples
     --------
-    >>> agreement_text([]).endswith("None of 0 rows breaks the rule.")
+    >>> "None of 0 rows breaks the rule." in agreement_text([])
     True
     """
     compared = [comparison for comparison in comparisons if comparison.paper is not None]
     disagreeing = disagreements(compared)
     if not disagreeing:
-        return f"{RULE} None of {len(compared)} rows breaks the rule."
+        return f"{RULE} None of {len(compared)} rows breaks the rule. {_strict_count(compared)}"
     cells = {disagreement.comparison.ours.cell for disagreement in disagreeing}
     lines = "\n".join(f"- {disagreement}" for disagreement in disagreeing)
-    return f"{RULE} {len(compared) - len(cells)} of {len(compared)} rows agree. The others:\n\n{lines}"
+    agreeing = len(compared) - len(cells)
+    return f"{RULE} {agreeing} of {len(compared)} rows agree. {_strict_count(compared)} Not in agreement:\n\n{lines}"
+
+
+def _strict_count(compared: Sequence[TableComparison]) -> str:
+    """How many test errors differ by more than one standard deviation, in either direction."""
+    marks = [comparison.mark for comparison in compared]
+    agreeing = marks.count("")
+    return (
+        f"By a stricter rule, at most one standard deviation (the larger of the paper's and ours) in either direction, "
+        f"{agreeing} of {len(compared)} test errors agree; {marks.count('worse')} are worse and "
+        f"{marks.count('better')} are better."
+    )
 
 
 def _bound_check(comparison: TableComparison) -> Disagreement | None:

@@ -42,7 +42,8 @@ NOTE = (
     "deviation. Δ is ours minus the paper's. “better” and “worse”: the test errors differ by more than one standard "
     "deviation, the larger of the paper's and ours. The bound is an estimate, not a certificate: the setting is "
     "selected among many without a correction, and ads and adult are standardised with their test rows. “runs” counts "
-    "the runs compared in the selection; an asterisk marks fewer than the full grid's."
+    "the runs compared in the selection; an asterisk marks fewer than the full grid's. “rep.” counts the repetitions "
+    "behind the figures; where there is an asterisk, the setting may have been selected on fewer of them."
 )
 
 

@@ -44,7 +44,7 @@ class Table1Row:
     test_error_std, bound_std
         Sample standard deviations over the repetitions.
     repetitions, runs
-        Repetitions behind the row, and runs that were compared to select it.
+        Repetitions behind the figures, and runs that were compared to select the setting.
     """
 
     dataset: str

@@ -93,8 +93,8 @@ def _sizes(variant: str, dataset: str, model: str) -> list[tuple[int, ...]]:
 class VariantRow:
     """A row of `table1_variants.csv`: the setting with the best mean bound, as in Table 1.
 
-    The bound is an estimate, as there: it accounts for the choice among restarts, and among settings only where the
-    variant has `candidates`.
+    The bound is an estimate, as there: it accounts for the choice among restarts, and among the sizes and maps of
+    several variants only where the variant has `candidates`.
     """
 
     dataset: str

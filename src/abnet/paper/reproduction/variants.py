@@ -74,7 +74,7 @@ def variants(
         "layer, `both` does both, `restarts` does both from four initialisations and keeps the one with the lowest "
         "bound, each computed at δ/4. `small` has a prior of half the scale and learned deviations, with and "
         "without a hidden layer, and `surround` is its linear network on centre-surround images; their bounds are "
-        "computed at δ/8, which pays for the choice among their settings. Seeds are those of Table 1: the number of "
+        "computed at δ/3, which pays for the choice among their priors. Seeds are those of Table 1: the number of "
         "the repetition. `bound` is an estimate."
     )
     add_note(folder, "variants", {"names": names, "datasets": datasets, "repetitions": repetitions}, text)

@@ -33,10 +33,13 @@ class Variant:
     centre_surround
         Whether images are passed through `abnet.paper.data.centre_surround`, a fixed map, before training.
     candidates
-        Settings among which the best one is chosen by its bound: every bound is computed at δ divided by their number.
+        Priors among which the best one is chosen by its bound: every bound is computed at δ divided by their number.
+        Learning rates need no such payment, because one bound holds for every posterior.
     common_procedure
         Whether BC is trained by the procedure of ABNetℓ: inputs that are not standardised once more, batches of 32 or
         64, and a rate that is halved.
+    exact
+        Whether wide PBGNet computes its expected output instead of sampling it, in training and in measurement.
     """
 
     initialisation: Initialisation = GlorotNormal()  # noqa: RUF009 (a frozen value)
@@ -46,30 +49,34 @@ class Variant:
     centre_surround: bool = False
     candidates: int = 1
     common_procedure: bool = False
+    exact: bool = False
 
     @property
     def models(self) -> tuple[str, ...]:
         """The models that can be trained in this way."""
         if self.common_procedure:
             return ("BC",)
+        if self.exact:
+            return ("PBGNet",)
         if self.warm_up or self.deviations or self.restarts > 1 or self.candidates > 1:
             return ("PBGNet", "ABNet")  # only the bound can train deviations and rank restarts
         return ("PBGNet", "ABNet", "PBGNet_l", "ABNet_l")
 
 
 _SMALL = GlorotNormal(gain=0.5)
-_CANDIDATES = 8
-"""At least the number of settings of the variants that pay for the choice (`reproduction/variant_rows.py`)."""
+_PRIORS = 3
+"""Priors that `small` and `surround` compare on a data set: a hidden layer, none, none on centre-surround images."""
 
 VARIANTS = {
     "fan-in": Variant(initialisation=FanInUniform()),
     "common": Variant(common_procedure=True),
+    "exact": Variant(exact=True),
     "warm-up": Variant(warm_up=2),
     "deviations": Variant(deviations=True),
     "both": Variant(warm_up=2, deviations=True),
     "restarts": Variant(warm_up=2, deviations=True, restarts=4),
-    "small": Variant(initialisation=_SMALL, deviations=True, candidates=_CANDIDATES),
-    "surround": Variant(initialisation=_SMALL, deviations=True, centre_surround=True, candidates=_CANDIDATES),
+    "small": Variant(initialisation=_SMALL, deviations=True, candidates=_PRIORS),
+    "surround": Variant(initialisation=_SMALL, deviations=True, centre_surround=True, candidates=_PRIORS),
 }
 """Variants of the protocol, by name. `abnet.paper.protocol.TABLE1_VARIANTS` says which rows of Table 1 use one."""
 
