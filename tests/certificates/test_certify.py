@@ -1,6 +1,7 @@
 """Evidence to certificate: against the bounds by hand, as sums of parts, and as stored records."""
 
 import json
+import re
 from pathlib import Path
 
 import msgspec
@@ -148,7 +149,7 @@ def test_a_stored_certificate_is_recomputed_and_edits_are_found(tmp_path: Path) 
         _write_and_load(file, edited, made)
     edited = json.loads(json.dumps(content))
     edited["certificate"]["statements"][0]["counted"]["errors"] = 0
-    with pytest.raises(ValueError, match="error of predict"):
+    with pytest.raises(ValueError, match="error"):
         _write_and_load(file, edited, made)
 
 
@@ -168,15 +169,15 @@ def test_a_file_that_is_no_certificate_is_refused(tmp_path: Path, text: str) -> 
         load_certificate(file)
 
 
-@pytest.mark.parametrize(("step", "advice"), [(-1, "make it again"), (1, "install a newer abnet")])
-def test_a_certificate_of_another_version_is_refused_by_both_numbers(tmp_path: Path, step: int, advice: str) -> None:
+@pytest.mark.parametrize("step", [-1, 1])
+def test_a_certificate_of_another_version_is_refused_by_both_numbers(tmp_path: Path, step: int) -> None:
     file = tmp_path / "x.json"
     certify(observe([0] * 222 + [1] * 6, [0] * 228, ("no", "yes")), Terms()).save(file)
     record = json.loads(file.read_text())
     kind, _, version = record["format"].rpartition(" ")
     other = int(version) + step
     file.write_text(json.dumps({**record, "format": f"{kind} {other}"}))
-    with pytest.raises(ValueError, match=rf"version {other}, this release reads {version}; {advice}"):
+    with pytest.raises(ValueError, match=rf"version {other}\b.*\b{version}\b"):
         load_certificate(file)
 
 
@@ -187,9 +188,9 @@ def test_terms_that_contradict_each_other_are_refused() -> None:
 
 
 def test_without_rows_or_anything_covered_there_is_no_certificate() -> None:
-    with pytest.raises(ValueError, match="no rows"):
+    with pytest.raises(ValueError, match="rows"):
         certify(observe(np.zeros(0, int), np.zeros(0, int), CLASSES), Terms())
-    with pytest.raises(ValueError, match="nothing"):
+    with pytest.raises(ValueError, match="losses"):
         certify(observe([0, 1], [0, 1], CLASSES), Terms(trained=True, kl=1.0, vote=None))
 
 
@@ -208,7 +209,7 @@ def test_replacing_a_bound_by_a_smaller_one_breaks_its_check() -> None:
     made = certify(rows(300), Terms(trained=True, kl=3.0))
     for statement in made.statements:
         assert statement.value is not None
-        with pytest.raises(ValueError, match="does not follow"):
+        with pytest.raises(ValueError, match=re.escape(str(statement.value - 1e-6))):
             msgspec.structs.replace(statement, value=statement.value - 1e-6).check()
 
 
@@ -298,11 +299,11 @@ def test_a_drawn_network_is_counted_or_charged() -> None:
 def test_reading_is_strict(change: dict[str, object]) -> None:
     record = certify(rows(200), Terms()).to_dict()
     assert Certificate.from_dict(record).to_dict() == record
-    with pytest.raises(ValueError, match="not a certificate"):
+    with pytest.raises(ValueError, match="certificate"):
         Certificate.from_dict({**record, **change})
     others: list[object] = [None, [], "certificate", 3]
     for other in others:
-        with pytest.raises(ValueError, match="not a certificate"):
+        with pytest.raises(ValueError, match="certificate"):
             Certificate.from_dict(other)
 
 
@@ -311,9 +312,9 @@ def test_estimates_and_certificates_do_not_read_each_other(tmp_path: Path) -> No
     estimate.save(tmp_path / "e.json")
     certify(rows(50), Terms()).save(tmp_path / "c.json")
     assert Estimate.load(tmp_path / "e.json") == estimate
-    with pytest.raises(ValueError, match="no certificate"):
+    with pytest.raises(ValueError, match="certificate"):
         load_certificate(tmp_path / "e.json")
-    with pytest.raises(ValueError, match="no estimate"):
+    with pytest.raises(ValueError, match="estimate"):
         Estimate.load(tmp_path / "c.json")
 
 

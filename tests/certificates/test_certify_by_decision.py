@@ -131,7 +131,7 @@ def test_a_new_threshold_is_found_for_the_plain_vote() -> None:
 def test_a_monitor_does_not_hold_answers_to_the_votes_promise(decision: Decision, tmp_path: Path) -> None:
     path, state = tmp_path / "m.abnet", tmp_path / "s.json"
     model(decision).save(path)
-    with pytest.raises(ValueError, match="set error"):
+    with pytest.raises(ValueError, match="error"):
         abnet.monitor(path, TABLE, state)
     assert not state.exists()
     seen = abnet.monitor(path, TABLE, state, error=0.6)

@@ -173,7 +173,7 @@ def test_groups_of_one_row_are_counted_as_rows() -> None:
 def test_rows_without_a_group_are_named(gap: object) -> None:
     """They are not one group, and not known to stand alone."""
     groups = np.array(["a", gap, "b", gap], dtype=object)
-    with pytest.raises(ValueError, match=r"2 of 4 have none \(row 1, 3, counted from 0\)"):
+    with pytest.raises(ValueError, match=r"2 of 4.*row 1, 3"):
         made(np.zeros(4, bool), groups)
 
 

@@ -78,5 +78,5 @@ def test_a_sample_that_could_well_come_twice_is_not_known_again() -> None:
 
 @pytest.mark.parametrize("change", [{"bits": "###"}, {"bits": ""}, {"once": 9}, {"rows": 0}])
 def test_a_damaged_filter_is_named(change: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="filter of the training rows is damaged"):
+    with pytest.raises(ValueError, match="filter"):
         FittedRows(msgspec.structs.replace(made_of(*rows(3)), **change))

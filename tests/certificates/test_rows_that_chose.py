@@ -107,7 +107,7 @@ def test_costs_are_no_exception_and_a_goal_that_was_not_met_is_one() -> None:
     assert cut.model_.decision != ARGMAX
     with pytest.raises(TrainingRowsError):
         abnet.certify(cut, X.iloc[bound], Y[bound])
-    with pytest.warns(UserWarning, match="could not be certified"):
+    with pytest.warns(UserWarning, match="certified"):
         vote = certified(0, max_iter=3, decision=abnet.TargetError(0.001)).fit(X, Y)
     bound = vote.bound_rows_
     again: Any = abnet.certify(vote, X.iloc[bound], Y[bound], delta=vote.delta)

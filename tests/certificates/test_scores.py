@@ -93,10 +93,10 @@ def test_records_are_read_back_and_checked(kind: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("goal", "options", "message"),
     [
-        (TargetError(0.1), {}, "needs the model's answers"),
-        (TargetError(0.1), {"answers": np.ones(50, bool)}, "must not be negative"),
-        (TargetRecall(0.9, "no"), {}, "got 'no'"),
-        (GOALS["cost"], {}, "got None"),
+        (TargetError(0.1), {}, "answers"),
+        (TargetError(0.1), {"answers": np.ones(50, bool)}, "negative"),
+        (TargetRecall(0.9, "no"), {}, "'no'"),
+        (GOALS["cost"], {}, "None"),
         (GOALS["recall"], {"aside": 1.0}, "aside"),
     ],
 )
@@ -137,10 +137,10 @@ def test_a_label_that_the_costs_do_not_name_costs_the_most(rng: np.random.Genera
 @pytest.mark.parametrize(
     ("costs", "message"),
     [
-        ({("ill", "well"): 10, ("well", "sick"): 1}, "they name ill, sick, well"),
-        ({("sick", "well"): 10, ("well", "sick"): 1}, "they name sick, well"),
-        ({("ill", "ill"): 1}, "they name ill"),
-        ({("ill", "well"): 10}, "the cost of answering ill when well is true is needed"),
+        ({("ill", "well"): 10, ("well", "sick"): 1}, "ill, sick, well"),
+        ({("sick", "well"): 10, ("well", "sick"): 1}, "sick, well"),
+        ({("ill", "ill"): 1}, "ill"),
+        ({("ill", "well"): 10}, r"\bill\b.*\bwell\b"),
     ],
 )
 def test_costs_of_labels_that_make_no_sense(costs: Any, message: str, rng: np.random.Generator) -> None:
@@ -150,5 +150,5 @@ def test_costs_of_labels_that_make_no_sense(costs: Any, message: str, rng: np.ra
 
 
 def test_a_cost_is_given_once() -> None:
-    with pytest.raises(ValueError, match="given twice"):
+    with pytest.raises(ValueError, match="twice"):
         Costs({(1, 0): 10, ("1", "0"): 1, (0, 1): 1}).table([0, 1])

@@ -201,9 +201,9 @@ def test_at_most_so_many_rows_learn_and_each_part_has_one() -> None:
     assert np.array_equal(Split.of(hashes, 0.5, 0, most=7).first, Split.of(hashes, 0.5, 0).first[:7])
     assert len(Split.of(hashes[:2], 0.01, 0).first) == len(Split.of(hashes[:2], 0.99, 0).counted) == 1
     for few in (hashes[:0], hashes[:1]):
-        with pytest.raises(ValueError, match="at least 2"):
+        with pytest.raises(ValueError, match=r"\b2\b"):
             Split.of(few, 0.5, 0)
-    with pytest.raises(ValueError, match="1 group"):
+    with pytest.raises(ValueError, match=r"\b1 group"):
         Split.of(hashes, 0.5, 0, np.zeros(N))
 
 
@@ -211,7 +211,7 @@ def test_a_seed_is_kept_or_drawn() -> None:
     assert drawn_seed(np.int64(4)) == 4
     assert drawn_seed(np.random.RandomState(1)) == drawn_seed(np.random.RandomState(1))
     assert len({drawn_seed(None) for _ in range(5)}) == 5
-    with pytest.raises(ValueError, match="at least 0; got -1"):
+    with pytest.raises(ValueError, match="-1"):
         drawn_seed(-1)
 
 

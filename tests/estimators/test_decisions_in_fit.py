@@ -130,13 +130,13 @@ def test_several_classes_have_costs_but_no_threshold() -> None:
     assert made.counted["mean"] == pytest.approx(np.mean(clf.predict(X[bound]) != labels[bound]))
     assert clf.model_.decision == ARGMAX
     np.testing.assert_array_equal(clf.vote(X), clf.predict(X))
-    with pytest.raises(ValueError, match="needs two classes"):
+    with pytest.raises(ValueError, match="positive_class"):
         fit(TargetRecall(0.9, positive="a"), labels, max_iter=1)
 
 
 def test_what_was_not_certified_decides_nothing() -> None:
     clf = certified(0, max_iter=1, decision=TargetRecall(0.99, positive="ill"))
-    with pytest.warns(UserWarning, match=r"recall of 99% for class ill could not be certified.*n_candidates=2"):
+    with pytest.warns(UserWarning, match=r"99%.*class ill.*n_candidates=2"):
         clf.fit(X[:40], Y[:40])
     assert clf.model_.decision == ARGMAX
     made = clf.certificate_.find("recall", "class", "ill")
@@ -149,10 +149,10 @@ def test_what_was_not_certified_decides_nothing() -> None:
 @pytest.mark.parametrize(
     ("decision", "message"),
     [
-        (TargetRecall(0.9, positive="sick"), "positive_class names one; got 'sick', and the classes are ill, well"),
-        (Costs({("ill", "well"): 10.0}), "the cost of answering ill when well is true is needed"),
-        (Costs({("ill", "sick"): 1.0}), "is not a pair .* of the classes ill, well"),
-        (Costs(np.eye(3)), "costs must be a table of 2 classes"),
+        (TargetRecall(0.9, positive="sick"), "positive_class.*'sick'.*ill, well"),
+        (Costs({("ill", "well"): 10.0}), r"\bill\b.*\bwell\b"),
+        (Costs({("ill", "sick"): 1.0}), "sick.*ill, well"),
+        (Costs(np.eye(3)), r"costs.*\b2 classes"),
     ],
 )
 def test_targets_that_make_no_sense(decision: Goal, message: str) -> None:

@@ -149,19 +149,19 @@ def test_predicts_like_the_chosen_one_and_is_saved_like_it(tmp_path: Any) -> Non
 
 
 def test_a_prior_that_is_not_shared_after_all_is_refused() -> None:
-    with pytest.raises(RuntimeError, match="trained different ones"):
+    with pytest.raises(RuntimeError, match="prior"):
         ABNetSearch(classifier(0, preprocessor=RandomScale()), RATES).fit(X, Y)
 
 
 @pytest.mark.parametrize(
     ("search", "message"),
     [
-        (ABNetSearch(LogisticRegression()), "must be an ABNetClassifier"),
-        (ABNetSearch(classifier(0), {"delta": [0.1, 0.05]}), "must not vary delta"),
-        (ABNetSearch(classifier(0), {"n_candidates": [1, 2]}), "must not vary n_candidates"),
-        (ABNetSearch(classifier(0), RATES, choose_by="luck"), "choose_by must be one of"),
-        (ABNetSearch(classifier(0, aggregation="uniform")), "has no certificate to choose by"),
-        (ABNetSearch(classifier(0, prior="init", preprocessor=StandardScaler())), "has no certificate to choose by"),
+        (ABNetSearch(LogisticRegression()), "ABNetClassifier"),
+        (ABNetSearch(classifier(0), {"delta": [0.1, 0.05]}), r"\bdelta\b"),
+        (ABNetSearch(classifier(0), {"n_candidates": [1, 2]}), "n_candidates"),
+        (ABNetSearch(classifier(0), RATES, choose_by="luck"), "choose_by.*'luck'"),
+        (ABNetSearch(classifier(0, aggregation="uniform")), "certificate"),
+        (ABNetSearch(classifier(0, prior="init", preprocessor=StandardScaler())), "certificate"),
     ],
 )
 def test_senseless_searches_are_refused(search: ABNetSearch, message: str) -> None:

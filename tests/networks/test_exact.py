@@ -328,11 +328,11 @@ def test_the_surrogate_is_the_normal_approximation_of_wide_layers_only(rng: np.r
 def test_wrong_shapes_are_errors_and_not_numbers(rng: np.random.Generator) -> None:
     two, X = random_network(rng, (3, 2, 2)), rng.normal(size=(4, 3))
     for compute in (expected_output, pbgnet.expected_output, lambda network, X: region_values(network)):
-        with pytest.raises(ValueError, match="2 output neurons"):
+        with pytest.raises(ValueError, match=r"\b2 output"):
             compute(two, X)
-    with pytest.raises(ValueError, match="2 output neurons"):
+    with pytest.raises(ValueError, match=r"\b2 output"):
         expected_output(two, X, np.eye(2))
-    with pytest.raises(ValueError, match="2 output neurons"):
+    with pytest.raises(ValueError, match=r"\b2 output"):
         expected_output(random_network(rng, (3, 2)), X)
 
 

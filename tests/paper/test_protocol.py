@@ -175,10 +175,10 @@ def test_the_objective_of_the_comparison_methods_is_theirs_alone(model: str, obj
     protocol = protocol_of(setting)
     assert protocol.objective == objective
     assert type(model_runs([setting], protocol, 2, 10).learner).__name__ == learner
-    with pytest.raises(ValueError, match=f"{model} is no aggregation"):
+    with pytest.raises(ValueError, match=model):
         model_runs([setting], replace(protocol, objective="bound"), 2, 10)
 
 
 def test_a_bound_needs_its_delta() -> None:
-    with pytest.raises(ValueError, match="ABNet has a bound: its protocol must say"):
+    with pytest.raises(ValueError, match="ABNet"):
         model_runs([ABNET], replace(protocol_of(ABNET), delta=None), 2, 10)

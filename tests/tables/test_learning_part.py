@@ -56,10 +56,10 @@ def test_a_file_streams_through(tmp_path: Path) -> None:
 
 
 def test_wrong_use() -> None:
-    with pytest.raises(TableError, match="no rows to train on"):
+    with pytest.raises(TableError, match="rows"):
         learning_part(lambda: [], "y", max_learn_rows=10, share=0.5, seed=0)
     for share, most in ((0.0, 5), (1.0, 5), (0.5, 0)):
-        with pytest.raises(ValueError, match="share must lie between 0 and 1"):
+        with pytest.raises(ValueError, match="share"):
             learning_part(lambda: pieces(100), "y", max_learn_rows=most, share=share, seed=0)
 
 
@@ -70,13 +70,13 @@ def test_a_row_without_a_label_is_left_out_whether_it_would_learn_or_be_counted(
     lines = ["x,z,y", *(",".join(row.values()) for row in rows)]
     (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
     small = ABNetClassifier((2,), max_iter=1, random_state=0)
-    with pytest.warns(NoteWarning, match="1 row without a label"):
+    with pytest.warns(NoteWarning, match=r"\b1 row"):
         clf = fit_table(tmp_path / "t.csv", "y", estimator=small, max_learn_rows=120)
     assert clf.certificate_ is not None
     assert clf.certificate_.facts.n_rows == 299 - 120
     assert clf.model_.card.n_unlabelled_rows == 1
     assert "1 row without a label" in report_page(clf.model_)
-    with pytest.raises(TableError, match=rf"column 'y'.*data row {bad + 1}\b"):
+    with pytest.raises(TableError, match=rf"'y'.*data row {bad + 1}\b"):
         fit_table(tmp_path / "t.csv", "y", estimator=small, max_learn_rows=120, missing_label="error")
 
 

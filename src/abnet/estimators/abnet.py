@@ -206,8 +206,8 @@ class PBGNetClassifier(_PaperNetwork):
     Parameters
     ----------
     aggregation : {"exact", "sampled"}
-        How the output is computed. "exact": the expected output, at any width and depth. "sampled": from `n_samples` draws
-        of every layer; its bound is an estimate.
+        How the output is computed. "exact": the expected output, at any width and depth. "sampled": from `n_samples`
+        draws of every layer; its bound is an estimate.
     preprocessor : transformer, "standardise" or None
         None, the default, means no preprocessing.
 

@@ -12,6 +12,7 @@ from abnet.certificates.trade_off import TradeOff
 from abnet.model.model import Model
 from abnet.report.markup import drawn, rendered, table
 from abnet.report.measures import RowMeasures
+from abnet.report.ranking import ranking_figures
 from abnet.report.svg import Series, chart
 from abnet.utils.natural_order import natural_order
 from abnet.utils.wording import percent, shortened
@@ -41,6 +42,7 @@ def estimates_section(model: Model, m: RowMeasures | None) -> Markup:
         figures=table(list(figures), [list(figures.values())], caption="On the rows given", left=0),
         reliability=_reliability(model, m),
         risk=_risk(m),
+        curves=_curves(model, m),
         confusion=_confusion(model, m),
     )
 
@@ -156,6 +158,13 @@ def _risk(m: RowMeasures) -> Markup:
         lines.append([percent(coverage), percent(risk)])
     numbers = table(["answered", "error among them"], lines, caption="Risk and coverage", left=0)
     return drawn("figure", "Risk and coverage", picture, "What is gained by leaving uncertain rows to people.", numbers)
+
+
+def _curves(model: Model, m: RowMeasures) -> tuple[Markup, ...]:
+    """ROC and precision-recall curves; none with several classes."""
+    if m.ranking is None:
+        return ()
+    return ranking_figures(model, m.ranking)
 
 
 def _confusion(model: Model, m: RowMeasures) -> Markup:

@@ -65,13 +65,13 @@ def test_missing_numbers_stay_missing(sample: np.ndarray) -> None:
 
 @pytest.mark.parametrize("change", [{"thresholds": [[1.0]]}, {"thresholds": [[2.0, 1.0], [], [], []]}, {"extra": 1}])
 def test_other_records_are_refused(sample: np.ndarray, change: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match="stored preparation"):
+    with pytest.raises(ValueError, match="preparation"):
         preparation_from_dict({**preparation_to_dict(coded(sample)), **change})
 
 
 def test_codes_of_codes_are_refused(sample: np.ndarray) -> None:
     record = preparation_to_dict(coded(sample))
-    with pytest.raises(ValueError, match="codes of codes"):
+    with pytest.raises(ValueError, match="codes"):
         preparation_from_dict({"kind": "coded", "base": record, "thresholds": []})
 
 

@@ -163,7 +163,7 @@ def test_noise_is_taken_in_seldom() -> None:
 def test_a_tampered_record_is_a_value_error(change: dict[str, Any]) -> None:
     record = preparation_to_dict(fitted(CODES))
     record["columns"][1] |= change
-    with pytest.raises(ValueError, match="stored preparation"):
+    with pytest.raises(ValueError, match="preparation"):
         preparation_from_dict(record)
 
 

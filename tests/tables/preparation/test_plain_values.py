@@ -42,7 +42,7 @@ def test_scalers_keep_every_bit_of_float64(name: str, dtype: Any) -> None:
 
 def test_scaled_features_must_be_as_many_as_fitted() -> None:
     stored = as_preparation(StandardScaler().fit(X))
-    with pytest.raises(ValueError, match=r"expected 4 features, got an array of shape \(100, 3\)"):
+    with pytest.raises(ValueError, match=r"\b4 features.*\(100, 3\)"):
         stored.transform(X[:, :3])
 
 
@@ -52,7 +52,7 @@ def test_a_stored_thermometer_refuses_what_has_no_sign() -> None:
     bad[3, 1] = np.nan
     with pytest.raises(ValueError, match="row 3, column 1"):
         stored.transform(bad)
-    with pytest.raises(ValueError, match=r"expected 4 features, got an array of shape \(100, 3\)"):
+    with pytest.raises(ValueError, match=r"\b4 features.*\(100, 3\)"):
         stored.transform(X[:, :3])
 
 
@@ -64,15 +64,13 @@ class Odd(StandardScaler):
     "other", [PCA(), Odd(), make_pipeline(StandardScaler()), len], ids=["PCA", "Odd", "Pipeline", "len"]
 )
 def test_other_transformers_are_refused_by_type(other: Any) -> None:
-    with pytest.raises(
-        ValueError, match=rf"type {type(other).__name__} cannot be stored .* TablePreparation, StandardScaler"
-    ):
+    with pytest.raises(ValueError, match=rf"{type(other).__name__}.*TablePreparation, StandardScaler"):
         preparation_to_dict(other)
 
 
 @pytest.mark.parametrize("unfitted", [StandardScaler(), MinMaxScaler(), TablePreparation()])
 def test_unfitted_transformers_are_refused(unfitted: Any) -> None:
-    with pytest.raises(ValueError, match="not fitted"):
+    with pytest.raises(ValueError, match="fitted"):
         preparation_to_dict(unfitted)
 
 
@@ -181,7 +179,7 @@ def test_a_tampered_table_record_is_a_value_error(path: list[Any], value: Any) -
     ],
 )
 def test_a_column_without_features_is_refused(change: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="makes no feature"):
+    with pytest.raises(ValueError, match="feature"):
         preparation_from_dict({**RECORD, **change})
 
 

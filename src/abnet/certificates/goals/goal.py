@@ -1,8 +1,8 @@
 """`Goal`: what a decision has to achieve; `GoalOption`: how the command line asks for it.
 
 The files of this folder load nothing but the standard library, so that ``abnet fit --help`` can list the options of all
-goals at once. NumPy and everything that computes are imported by the methods that need them, or through the packages
-`abnet.certificates.thresholds` and `abnet.certificates.statements`, whose names load on first use.
+goals at once. NumPy and everything that computes are imported by the methods that need them, or through the package
+`abnet.certificates.thresholds`, whose names load on first use.
 """
 
 from abc import ABC, abstractmethod
