@@ -108,6 +108,8 @@ def activation_error(V: NDArray[np.float64]) -> float:
     rounding of the norm, the argument is off by at most about ``1.5 γ ‖v‖/√2``; here 2 γ, with eight operations to
     spare. The error function has slopes of at most 2/√π, and is itself rounded.
     """
+    if V.dtype != np.float64:
+        raise ValueError(f"errors are proved for float64, and the layer is of {V.dtype}: use astype(np.float64).")
     norms = np.linalg.norm(V, axis=1)
     return float(norms.max() * 2 * gamma(V.shape[1] + 8) * np.sqrt(2 / np.pi) + 8 * UNIT)
 
