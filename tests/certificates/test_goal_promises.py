@@ -10,8 +10,9 @@ from abnet.certificates.decision import Decision, cuts_between
 from abnet.certificates.from_evidence import Terms
 from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall
 from abnet.certificates.held import Held
+from abnet.certificates.keyed_order import bet_keys, row_order
 from abnet.certificates.meet_goal import meet
-from abnet.certificates.split import bet_keys, row_hashes, row_order
+from abnet.certificates.row_hashing import row_hashes
 from broken_promise import breaks
 
 CLASSES = ("well", "ill")

@@ -16,7 +16,8 @@ from abnet.bounds.gibbs import gibbs_bound
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.evidence import observe
 from abnet.certificates.from_evidence import Terms, certify
-from abnet.certificates.split import bet_keys, row_hashes, row_order
+from abnet.certificates.keyed_order import bet_keys, row_order
+from abnet.certificates.row_hashing import row_hashes
 from abnet.utils.groups import number_groups
 from broken_promise import breaks
 

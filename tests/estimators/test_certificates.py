@@ -10,7 +10,7 @@ from scipy.stats import beta
 from sklearn.base import BaseEstimator, TransformerMixin
 
 import abnet
-from abnet.certificates.fingerprint import copies
+from abnet.certificates.copied_rows import regular_copies
 from estimators.worlds import classifier
 
 WAYS: dict[str, dict[str, Any]] = {
@@ -140,5 +140,5 @@ def test_repeated_rows_of_a_sample_are_no_copies() -> None:
         warnings.filterwarnings("ignore", "The training rows hold only")
         for rows, labels in ((X, y), (coarse, y), (np.zeros((200, 3)), y)):
             classifier(0, max_iter=1).fit(rows, labels)
-    assert copies(np.repeat(X, 2, axis=0)[:-30]) == 2
-    assert copies(np.repeat(X, 2, axis=0)[:200] * np.arange(200)[:, None]) == 1
+    assert regular_copies(np.repeat(X, 2, axis=0)[:-30]) == 2
+    assert regular_copies(np.repeat(X, 2, axis=0)[:200] * np.arange(200)[:, None]) == 1

@@ -14,7 +14,8 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler, scale
 import abnet
 from abnet.certificates.statement import Estimate
 from abnet.estimators import posterior_losses
-from abnet.tables.preparation.transformers import TablePreparation, ThermometerCodes
+from abnet.tables.preparation.table_preparation import TablePreparation
+from abnet.tables.preparation.thermometer_codes import ThermometerCodes
 from abnet.training.features import allows_certificate
 from abnet.utils.errors import TrainingRowsError
 from estimators.worlds import classifier

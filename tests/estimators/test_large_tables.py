@@ -16,14 +16,14 @@ import abnet
 from abnet import ABNetClassifier, CertifiedClassifier, PBGNetClassifier, fit_table
 from abnet.bounds import clopper_pearson_bound, gibbs_bound_frozen
 from abnet.certificates import row_hashes, row_order
-from abnet.certificates.fingerprint import CopiesInStream
+from abnet.certificates.copied_rows import CopiesInStream
 from abnet.certificates.goals import TargetError
 from abnet.estimators import large_tables
 from abnet.tables import TableError
 from abnet.tables.binning import bin_names
-from abnet.tables.learning_part import learning_part
 from abnet.tables.notes import NoteWarning
 from abnet.tables.preparation import TablePreparation, UnseenWarning
+from abnet.tables.training_part import choose_training_part
 from abnet.utils.errors import ParameterError, TrainingRowsError
 
 SMALL: Any = {"hidden_layer_sizes": (2,), "max_iter": 4, "random_state": 0}
@@ -245,7 +245,7 @@ MIXTURE: Any = {**SMALL, "n_estimators": 2, "teacher": None, "preprocessor": Tab
 
 @pytest.mark.parametrize("target_error", [None, 0.3])
 def test_prepared_rows_take_the_place_of_the_frame(frame: pl.DataFrame, target_error: float | None) -> None:
-    part = learning_part(lambda: [frame], "y", max_learn_rows=N, share=0.5, seed=0)
+    part = choose_training_part(lambda: [frame], "y", max_learn_rows=N, share=0.5, seed=0)
     whole = part.X.clone()
     goal = None if target_error is None else TargetError(target_error)
     classifier = CertifiedClassifier(decision=goal, **MIXTURE)
@@ -258,7 +258,7 @@ def test_prepared_rows_take_the_place_of_the_frame(frame: pl.DataFrame, target_e
 
 
 def test_one_network_takes_the_place_of_the_frame_too(frame: pl.DataFrame) -> None:
-    part = learning_part(lambda: [frame], "y", max_learn_rows=N, share=0.5, seed=0)
+    part = choose_training_part(lambda: [frame], "y", max_learn_rows=N, share=0.5, seed=0)
     classifier = ABNetClassifier(**SMALL, preprocessor=TablePreparation())
     features = classifier._fit(part.X, part.y, emptied=True).rows.features
     assert len(features.first) + len(features.bound) == N

@@ -50,6 +50,25 @@ class Noisy(Aggregation):
         return gaussian_kl(layers, prior, log_sigma)
 
 
+def test_losses_of_rows_give_the_bound_of_the_certificate(data: Any) -> None:
+    X, y = data
+    trained = ABNetClassifier((2,), prior="init", **SHORT).fit(X, y)
+    losses = trained.gibbs_losses(X, y)
+    assert losses.shape == (len(y),)
+    assert losses.mean() == pytest.approx(promised(trained).empirical_gibbs_risk, abs=1e-9)
+    assert bounds.loss_bound(losses, trained.kl_) == pytest.approx(promised(trained).gibbs_risk_bound, abs=1e-9)
+    turned = np.where(y == "yes", "no", "yes")
+    np.testing.assert_allclose(trained.gibbs_losses(X, turned), 1 - losses, atol=1e-12)
+
+
+def test_losses_of_a_wide_network_are_means_over_fresh_draws(data: Any) -> None:
+    X, y = data
+    wide = ABNetClassifier((30,), aggregation="ancestral", **SHORT).fit(X, y)
+    losses = wide.gibbs_losses(X, y)[wide.bound_rows_]
+    assert ((losses >= 0) & (losses <= 1)).all()
+    assert losses.mean() == pytest.approx(promised(wide).empirical_gibbs_risk, abs=0.02)
+
+
 def test_an_aggregation_of_ones_own_trains_certifies_and_predicts(data: Any, tmp_path: Path) -> None:
     X, y = data
     clf = ABNetClassifier((2,), prior="init", aggregation=Noisy(), **SHORT).fit(X, y)

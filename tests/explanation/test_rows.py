@@ -19,9 +19,9 @@ from sklearn.preprocessing import StandardScaler
 import abnet
 from abnet import ABNetClassifier
 from abnet.certificates.decision import Decision
-from abnet.certificates.fingerprint import background_rows
 from abnet.explanation import ExplanationPlan, explain, without_background
 from abnet.explanation.background import column_layout
+from abnet.explanation.background_rows import background_rows
 from abnet.model import Card, Model
 from abnet.tables.preparation.coded import CodedMap
 from abnet.utils.wording import printable

@@ -20,7 +20,7 @@ from abnet.certificates.decision import Decision
 from abnet.certificates.evidence import observe
 from abnet.certificates.fitted_rows import row_filter
 from abnet.certificates.from_evidence import Terms, certify
-from abnet.certificates.training_rows import label_marks
+from abnet.certificates.training_rows import label_values
 from abnet.model.card import Card
 from abnet.model.digest import model_digest
 from abnet.model.distributed_scoring import certify_frame, certify_parts, partition_evidence, score_frame
@@ -114,7 +114,7 @@ NAMES = ["a", "b", "c"]
 def fitted_on(rows: np.ndarray, labels: np.ndarray, **card: Any) -> Model:
     """A model that was fitted on these rows, and remembers them."""
     model = models.model("compact", 3, feature_names=tuple(NAMES))
-    marks = label_marks(model.labels.encode(labels), model.n_classes)
+    marks = label_values(model.labels.encode(labels), model.n_classes)
     return replace(model, card=Card(row_filter=row_filter(model.prepare(rows), marks), **card))
 
 

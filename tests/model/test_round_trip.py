@@ -17,7 +17,7 @@ from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
 from abnet.tables.preparation import TablePreparation
 from abnet.tables.preparation.coded import CodedMap
-from abnet.tables.preparation.transformers import ThermometerCodes
+from abnet.tables.preparation.thermometer_codes import ThermometerCodes
 from model.every_kind import ALL, model, model_of, rows
 
 

@@ -147,10 +147,12 @@ def test_rows_before_the_damage_of_a_gzip_file_come_first(monkeypatch: pytest.Mo
     text = "".join(["a,b\n", *(f"{a},{b}\n" for a, b in numbers)]).encode()
     packed = gzip.compress(text)
     damaged = packed[: len(packed) // 2]
-    source, lines = ByteSource(io.BytesIO(damaged), "t.csv.gz"), list[int]()
+    source = ByteSource(io.BytesIO(damaged), "t.csv.gz")
+    lines = list[int]()
     with pytest.raises(TableError, match="gzip"):
         lines.extend(block.count(b"\n") for block in iter(lambda: source.block(1 << 10), b""))
-    frames, rows = csv_files.csv_frames(ByteSource(io.BytesIO(damaged), "t.csv.gz")), list[int]()
+    frames = csv_files.csv_frames(ByteSource(io.BytesIO(damaged), "t.csv.gz"))
+    rows = list[int]()
     with pytest.raises(TableError, match="gzip"):
         rows.extend(frame.height for frame in frames)
     lines_of_a_block = csv_files._BLOCK / (len(text) / len(numbers))
@@ -264,9 +266,24 @@ def test_the_line_of_an_error_counts_the_regular_blocks_before_it(
 
 @pytest.mark.parametrize(
     "block",
-    [b'"x"y,2\n', b'x"y",2\n', b'x"y"z,2\n', b'"x" ,2\n', b' "x",2\n', b'1, "x"\n', b'"x,2\n', b'"x\r\ny",2\r\n',
-     b"1\r,2\n", b"1,2\r3,4\n", b"1,2,3\n4\n", b'"1",2,3\n4\n', b"\xe9,2\n", b"\xef\xbb\xbf1,2\n", b"1\n"],
-)  # fmt: skip
+    [
+        b'"x"y,2\n',
+        b'x"y",2\n',
+        b'x"y"z,2\n',
+        b'"x" ,2\n',
+        b' "x",2\n',
+        b'1, "x"\n',
+        b'"x,2\n',
+        b'"x\r\ny",2\r\n',
+        b"1\r,2\n",
+        b"1,2\r3,4\n",
+        b"1,2,3\n4\n",
+        b'"1",2,3\n4\n',
+        b"\xe9,2\n",
+        b"\xef\xbb\xbf1,2\n",
+        b"1\n",
+    ],
+)
 def test_what_is_not_regular_is_left_to_the_exact_reader(block: bytes) -> None:
     assert regular_frame(block, ["a", "b"], Dialect(",")) is None
 
@@ -289,7 +306,8 @@ def test_an_open_quote_does_not_fill_the_memory(tmp_path: Path, monkeypatch: pyt
 
 def test_standard_input_is_a_table_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = pl.DataFrame({"a": ["1"], "b": ["2"]})
-    zipped, parquet = gzip.compress(b"a;b\n1;2\n"), io.BytesIO()
+    zipped = gzip.compress(b"a;b\n1;2\n")
+    parquet = io.BytesIO()
     expected.write_parquet(parquet)
     for content in (b"a,b\n1,2\n", zipped, parquet.getvalue()):
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(content))))

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis.extra import numpy as arrays
 from sklearn.preprocessing import LabelEncoder
 
-from abnet.tables.labels import FEW, LOOK, Labels, counted
+from abnet.tables.labels import _FEW, _FIRST_LABELS, Labels, count_labels
 from abnet.utils.class_scores import winners
 
 MANY: list[Any] = [
@@ -25,7 +25,8 @@ MANY: list[Any] = [
 
 @pytest.mark.parametrize("y", MANY, ids=str)
 def test_codes_are_those_of_scikit_learn(y: Any) -> None:
-    labels, oracle = Labels.of(y), LabelEncoder().fit(y)
+    labels = Labels.of(y)
+    oracle = LabelEncoder().fit(y)
     np.testing.assert_array_equal(labels.classes, oracle.classes_)
     np.testing.assert_array_equal(labels.encode(y), oracle.transform(y))
     np.testing.assert_array_equal(labels.decode(labels.encode(y)), np.asarray(y))
@@ -75,7 +76,8 @@ def test_signs_are_for_two_classes() -> None:
 
 
 def test_scores_of_two_classes_and_of_more() -> None:
-    two, three = Labels.of(["no", "yes"]), Labels.of([10, 20, 30])
+    two = Labels.of(["no", "yes"])
+    three = Labels.of([10, 20, 30])
     assert two.from_scores([-1e-300, -0.0, 0.0, 5.0]).tolist() == ["no", "yes", "yes", "yes"]
     assert two.from_scores([[0.5, 0.5], [0.2, 0.8]]).tolist() == ["no", "yes"]
     assert three.from_scores([[1, 1, 0], [0, 1, 1], [-3, -2, -1]]).tolist() == [10, 20, 30]
@@ -98,7 +100,8 @@ def test_codes_outside_are_refused() -> None:
 
 
 def test_labels_are_values() -> None:
-    one, same = Labels.of(["a", "b"]), Labels(np.array(["a", "b"]))
+    one = Labels.of(["a", "b"])
+    same = Labels(np.array(["a", "b"]))
     assert one == same
     assert hash(one) == hash(same)
     for other in (Labels(np.array(["b", "a"])), Labels(np.array(["a", "b"], object)), Labels.of(["a", "c"]), "a"):
@@ -169,13 +172,13 @@ def test_many_wide_labels_from_a_small_file_are_refused() -> None:
     assert Labels.from_dict({"dtype": "<U3", "values": values}).n_classes == 1000
 
 
-@pytest.mark.parametrize("different", [1, 2, FEW, FEW + 1, 40])
+@pytest.mark.parametrize("different", [1, 2, _FEW, _FEW + 1, 40])
 @pytest.mark.parametrize("late", [False, True])
 def test_labels_are_counted_as_numpy_counts_them(different: int, late: bool, rng: np.random.Generator) -> None:
-    y = rng.choice([f"class {i}" for i in range(different)], 3 * LOOK)
+    y = rng.choice([f"class {i}" for i in range(different)], 3 * _FIRST_LABELS)
     if late:
         y[-3:] = ["a first", "class 0", "z last"]
     for labels in (y, np.arange(len(y)) % 7, y[:0]):
-        for mine, theirs in zip(counted(labels), np.unique(labels, return_counts=True), strict=True):
+        for mine, theirs in zip(count_labels(labels), np.unique(labels, return_counts=True), strict=True):
             np.testing.assert_array_equal(mine, theirs)
             assert mine.dtype == theirs.dtype

@@ -58,9 +58,11 @@ def test_parquet_keeps_types_and_missing_values(tmp_path: Path) -> None:
     typed().to_parquet(tmp_path / "t.parquet", index=False)
     frame = read_table(tmp_path / "t.parquet")
     assert frame.to_dict(as_series=False) == {
-        "count": [1, None, 3, 4], "flag": [True, None, False, True], "word": ["x", "NA", None, ""],
+        "count": [1, None, 3, 4],
+        "flag": [True, None, False, True],
+        "word": ["x", "NA", None, ""],
         "x": [0.1, None, 3.0, 4.0],
-    }  # fmt: skip
+    }
     shares: list[float] = []
     chunks = list(batches(tmp_path / "t.parquet", rows=3, progress=shares.append))
     assert [chunk["count"].to_list() for chunk in chunks] == [[1, None, 3], [4]]

@@ -5,7 +5,7 @@ import pytest
 
 from abnet.tables import TableError, split_target
 from abnet.tables.binning import Binning
-from abnet.tables.frames import as_table
+from abnet.tables.table import as_table
 from abnet.tables.target import labelled
 from abnet.tables.target_classes import NoClassesError
 

@@ -19,7 +19,7 @@ EACH: dict[str, tuple[Check, list[Any], list[Any]]] = {
     "level": (checks.level, [0.5, 1e-300], [0, 1, -1, 2.0, True]),
     "count": (checks.count, [1, np.int64(7)], [0, -1, 1.0, "1", True, None]),
     "tally": (checks.tally, [0, 5], [-1, 0.0]),
-    "flag": (checks.flag, [True, False], [1, 0, "yes", None]),
+    "boolean": (checks.boolean, [True, False], [1, 0, "yes", None]),
     "text": (checks.text, ["", "a"], [1, None, b"a"]),
     "one_of": (
         checks.one_of("a", None, 1),
@@ -71,6 +71,6 @@ def test_lists_name_the_place_of_a_wrong_item() -> None:
     ],
 )
 def test_a_record_has_exactly_its_fields(record: Any, message: str) -> None:
-    assert checks.take("point", {"name": "p", "x": 1}, x=checks.real, name=checks.text) == {"x": 1.0, "name": "p"}
+    assert checks.fields("point", {"name": "p", "x": 1}, x=checks.real, name=checks.text) == {"x": 1.0, "name": "p"}
     with pytest.raises(ValueError, match=message):
-        checks.take("point", record, x=checks.real, name=checks.text)
+        checks.fields("point", record, x=checks.real, name=checks.text)

@@ -11,9 +11,11 @@ from abnet.certificates.certificate import Certificate
 from abnet.certificates.evidence import observe
 from abnet.certificates.from_evidence import Terms
 from abnet.certificates.grouped_rows import check_groups
+from abnet.certificates.keyed_order import bet_keys, row_order
 from abnet.certificates.outside import AnyModel, Judged, judge_model
+from abnet.certificates.random_seed import RandomState, drawn_seed
 from abnet.certificates.recorded_model import RecordedModel
-from abnet.certificates.split import RandomState, bet_keys, drawn_seed, row_hashes, row_order
+from abnet.certificates.row_hashing import row_hashes
 from abnet.certificates.statement import Estimate
 from abnet.certificates.training_rows import estimate_error, find_fitted, refuse_fitted
 from abnet.utils.caller_rows import take_column
@@ -121,7 +123,7 @@ def certify_judged(
     judged : Judged
     terms : Terms
     order : int array (n,)
-        The order in which the betting bound reads the groups (`abnet.certificates.split.row_order`).
+        The order in which the betting bound reads the groups (`abnet.certificates.keyed_order.row_order`).
     groups, by
         As for `certify`.
 

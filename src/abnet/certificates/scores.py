@@ -13,7 +13,9 @@ from abnet.certificates.from_evidence import Terms, facts_of
 from abnet.certificates.goals import Goal
 from abnet.certificates.held import Held
 from abnet.certificates.meet_goal import meet
-from abnet.certificates.split import Split, drawn_seed, row_hashes
+from abnet.certificates.random_seed import drawn_seed
+from abnet.certificates.row_hashing import row_hashes
+from abnet.certificates.split import Split
 from abnet.utils.checks import level
 
 __all__ = ["certify_scores"]

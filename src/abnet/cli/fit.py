@@ -113,7 +113,7 @@ def fit(
     outcome = fitted.table_
     console.show_notes(outcome.notes, every=notes == "all")
     if json:
-        console.as_json({**outcome.to_dict(), "notes": console.shown_notes(), "note_data": console.note_records()})
+        console.as_json({**outcome.to_dict(), "notes": console.shown_notes(), "note_data": console.recorded_notes()})
         return
     trade_offs = []
     for trade_off in outcome.card.trade_offs:

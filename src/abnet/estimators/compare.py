@@ -25,7 +25,7 @@ from abnet.model.performance_measures import auc, balanced_error, calibration_er
 from abnet.tables.labels import Labels
 from abnet.tables.model_labels import label_places
 from abnet.tables.notes import Note
-from abnet.tables.preparation.choose import DecimalMarkError
+from abnet.tables.preparation.column_kinds import DecimalMarkError
 from abnet.tables.table_source import TableSource
 from abnet.utils.atomic import temporary_folder
 from abnet.utils.parameters import check_fraction

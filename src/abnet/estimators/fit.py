@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from abnet.bounds import gibbs_bound
 from abnet.certificates.certificate import Certificate
+from abnet.certificates.copied_rows import warn_of_copies
 from abnet.certificates.decision import ARGMAX, Decision
-from abnet.certificates.fingerprint import fingerprint, warn_of_copies
 from abnet.certificates.from_evidence import Terms, about_the_vote, certify
 from abnet.certificates.goals import Goal
 from abnet.certificates.held import Held
-from abnet.certificates.split import Split, row_hashes, warn_of_few_rows
+from abnet.certificates.row_hashing import fingerprint, row_hashes
+from abnet.certificates.split import Split, warn_of_few_rows
 from abnet.certificates.statement import Estimate
 from abnet.estimators.column_checks import checked_notes
 from abnet.estimators.drawn_network import draw_network

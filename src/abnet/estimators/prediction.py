@@ -19,7 +19,7 @@ from abnet.certificates.outside import judge_answers
 from abnet.certificates.training_rows import find_fitted, refuse_fitted
 from abnet.model.digest import belonging
 from abnet.model.model import Model
-from abnet.tables.preparation.transformers import as_frame
+from abnet.tables.table import as_frame
 from abnet.utils.caller_rows import is_frame, take_rows
 
 if TYPE_CHECKING:

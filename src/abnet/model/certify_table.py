@@ -11,9 +11,11 @@ from abnet.certificates.decided import about_the_decision
 from abnet.certificates.decision import ARGMAX
 from abnet.certificates.from_evidence import Terms
 from abnet.certificates.goals import Goal
+from abnet.certificates.keyed_order import row_order
 from abnet.certificates.outside import Judged
+from abnet.certificates.random_seed import drawn_seed
+from abnet.certificates.row_hashing import row_hashes
 from abnet.certificates.scores import certify_scores
-from abnet.certificates.split import drawn_seed, row_hashes, row_order
 from abnet.certificates.statement import Estimate
 from abnet.certificates.training_rows import estimate_error, refuse_fitted
 from abnet.model.digest import belonging

@@ -26,9 +26,9 @@ from abnet.utils.atomic import atomic_path
 __all__ = ["FORMAT", "VERSION", "check_promise", "config_text", "digest", "load", "pack", "save", "unpack"]
 
 FORMAT = "abnet"
-VERSION = "3"
-"""Raised whenever a reader of the version before would refuse a new file, or predict otherwise. Version 3 has the
-inputs of the training rows, the trade-offs and the rows without a label in the card, and the model in a certificate."""
+VERSION = "4"
+"""Raised whenever a reader of the version before would refuse a new file, or predict otherwise. Version 4 has
+another hash of rows in the filter of training rows."""
 
 HEADER = 2**26
 """Longest header read, in bytes: the preparation of a very wide table takes some megabytes."""

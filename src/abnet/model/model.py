@@ -128,7 +128,7 @@ class Model:
             n_rows = len(rows)
         if training is None or n_rows < LEAST_CHECKED:
             return self.preparation.inputs(rows)
-        from abnet.tables.preparation.input_check import warn_of_shift
+        from abnet.tables.preparation.input_shift import warn_of_shift
 
         inputs, columns = self.preparation.observed(rows)
         warn_of_shift(training, self.preparation.columns, columns)

@@ -9,7 +9,7 @@ from abnet.certificates.sentences import assumptions, said
 from abnet.model.model import Model
 from abnet.model.monitor_table import ALPHA
 from abnet.report.about import About
-from abnet.report.markup import rendered, table, with_code
+from abnet.report.markup import html_table, rendered, with_code
 from abnet.utils.wording import confidence, number_of, percent, percent_up, shortened
 
 __all__ = ["check_certificates", "documentation_section"]
@@ -137,11 +137,11 @@ def _history(model: Model, about: About) -> Markup | None:
     if certificate is not None and certificate.vote_error_bound is not None:
         bound = f"{percent_up(certificate.vote_error_bound)} ({confidence(certificate.facts.delta)} confidence)"
         lines.append([about.date or "this model", bound, "the model of this page"])
-    return table(["date", "error rate (upper bound)", "change"], lines, caption="Change history", left=3)
+    return html_table(["date", "error rate (upper bound)", "change"], lines, caption="Change history", left=3)
 
 
 def _signatures(about: About) -> Markup | None:
     if not about.signatures:
         return None
     lines = [[signature.name, signature.role, signature.date] for signature in about.signatures]
-    return table(["name", "role", "date"], lines, caption="Accepted by", left=3)
+    return html_table(["name", "role", "date"], lines, caption="Accepted by", left=3)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from abnet.bounds.clopper_pearson import clopper_pearson_bound, clopper_pearson_lower
 from abnet.certificates.decision import confidence
 from abnet.certificates.fitted_rows import FittedRows
-from abnet.certificates.training_rows import filter_of, label_marks
+from abnet.certificates.training_rows import filter_of, label_values
 from abnet.model.model import Model
 from abnet.model.performance_measures import calibration_error, log_loss
 from abnet.report.ranking import Ranking, measure_ranking
@@ -159,7 +159,7 @@ def measure_rows(model: Model, prepared: NDArray[Any], codes: NDArray[np.intp]) 
         raise ValueError(NO_LABELLED_ROW)
     fitted_rows = filter_of(model)
     if fitted_rows is not None:
-        fitted_rows.add(prepared, label_marks(codes, model.n_classes))
+        fitted_rows.add(prepared, label_values(codes, model.n_classes))
     measures = measure_scores(model, model.predictor.scores(prepared), codes, seen=fitted_rows)
     return GivenRows(measures=measures, prepared=prepared, codes=codes)
 

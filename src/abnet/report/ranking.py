@@ -7,7 +7,7 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from abnet.model.model import Model
-from abnet.report.markup import drawn, table
+from abnet.report.markup import drawn, html_table
 from abnet.report.svg import Series, chart
 from abnet.utils.wording import percent, shortened
 
@@ -129,7 +129,7 @@ def ranking_figures(model: Model, ranking: Ranking) -> tuple[Markup, Markup]:
     )
     dot = "The dot marks the answers of the decision rule on these rows."
     own = [["recall", percent(recall)], ["false alarms", percent(false_alarms)], ["precision", percent(precision)]]
-    numbers = table(["", "estimate"], own, caption="This model's answers")
+    numbers = html_table(["", "estimate"], own, caption="This model's answers")
     return (
         drawn("figure", "ROC curve", roc, f"Area under the curve {ranking.area:.3f} (estimate). {dot}", numbers),
         drawn(

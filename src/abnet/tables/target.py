@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.tables.cells import is_blank, to_text
-from abnet.tables.frames import Table, as_table
 from abnet.tables.label_doubts import label_doubts
 from abnet.tables.label_types import typed_labels
 from abnet.tables.notes import Note
+from abnet.tables.table import Table, as_table
 from abnet.tables.table_errors import TableError, UnknownColumnError, listed
 from abnet.tables.target_classes import check_classes
 from abnet.utils.caller_rows import without_column

@@ -8,8 +8,8 @@ import pytest
 
 from abnet.tables import TableError
 from abnet.tables.preparation import TablePreparation
+from abnet.tables.preparation.plain_numbers import PlainNumbers
 from abnet.tables.preparation.shared_ids import least_ids
-from abnet.tables.preparation.transformers import PlainNumbers
 
 N = 600
 RNG = np.random.default_rng(0)
@@ -17,15 +17,49 @@ X = RNG.normal(size=N).round(2)
 VISITS = np.repeat(np.arange(100), 6)
 
 PEOPLE = (
-    "id", "ID", "PID", "patient_id", "PatientID", "patient", "Subject", "SubjectID", "cust_no", "customer", "user id",
-    "userid", "account_number", "Student.ID", "id_student", "member_no", "case_id", "participant number",
-)  # fmt: skip
+    "id",
+    "ID",
+    "PID",
+    "patient_id",
+    "PatientID",
+    "patient",
+    "Subject",
+    "SubjectID",
+    "cust_no",
+    "customer",
+    "user id",
+    "userid",
+    "account_number",
+    "Student.ID",
+    "id_student",
+    "member_no",
+    "case_id",
+    "participant number",
+)
 THINGS = ("store_id", "ProductID", "session_id", "school_id", "visit uuid")
 OTHERS = (
-    "customer_type", "user_rating", "patient_age", "num_customers", "customers", "account_balance", "zip_code",
-    "icd_code", "rad_num", "room_no", "number", "humidity", "paid", "grid", "valid", "identity", "subject_area",
-    "user_agent", "n_patients", "index", "x",
-)  # fmt: skip
+    "customer_type",
+    "user_rating",
+    "patient_age",
+    "num_customers",
+    "customers",
+    "account_balance",
+    "zip_code",
+    "icd_code",
+    "rad_num",
+    "room_no",
+    "number",
+    "humidity",
+    "paid",
+    "grid",
+    "valid",
+    "identity",
+    "subject_area",
+    "user_agent",
+    "n_patients",
+    "index",
+    "x",
+)
 
 
 def found(column: Any, name: str = "patient_id", **options: Any) -> tuple[bool, list[str]]:

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from abnet import ABNetClassifier
-from abnet.tables.preparation.transformers import ThermometerCodes
+from abnet.tables.preparation.thermometer_codes import ThermometerCodes
 
 
 @given(st.lists(st.integers(-50, 50), min_size=2, max_size=40).filter(lambda v: len(set(v)) > 1), st.integers(1, 100))
@@ -63,7 +63,8 @@ def test_unsound_rows_are_refused() -> None:
 
 def test_a_classifier_fits_the_thresholds_on_its_first_part_alone() -> None:
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(60, 2)), rng.integers(0, 2, 60)
+    X = rng.normal(size=(60, 2))
+    y = rng.integers(0, 2, 60)
     fitted = []
 
     class Watched(ThermometerCodes):

@@ -5,9 +5,9 @@ from numpy.typing import NDArray
 
 from abnet.tables.columns.column import Column, UnseenRows, kind, missing_feature
 from abnet.tables.columns.encoded import Encoded
-from abnet.tables.columns.scaling import check_scaling, scaled
-from abnet.tables.frames import Table
-from abnet.tables.series import ORDERS, days
+from abnet.tables.columns.scaling import check_scaling, filled_and_scaled
+from abnet.tables.days import ORDERS, days
+from abnet.tables.table import Table
 
 __all__ = ["BY_TYPE", "YEAR", "DateColumn", "day_text"]
 
@@ -116,7 +116,7 @@ class DateColumn(Column, frozen=True, tag="date"):
         missing = np.isnan(t)
         features = []
         if self.scale is not None:
-            features.append(scaled(t, self.fill, self.mean, self.scale))
+            features.append(filled_and_scaled(t, self.fill, self.mean, self.scale))
         if self.season:
             phase = 2 * np.pi * (t / YEAR)
             features.append(np.where(missing, 0.0, np.sin(phase)))

@@ -4,14 +4,16 @@ import re
 from math import sqrt
 
 from abnet.tables.cells import BLANK, to_number
+from abnet.tables.column_cells import Cells
 from abnet.tables.identifiers import NEARLY_ALL, name_words
 from abnet.tables.notes import Note
-from abnet.tables.series import Cells
 
 __all__ = ["least_ids", "shared_id"]
 
-_FEWEST = 10  # different values below which even a column called patient_id is a category
-_ENOUGH = 20  # rows below which a name says nothing
+_FEWEST = 10
+"""With fewer different values, even a column called patient_id is a category."""
+_FEWEST_ROWS = 20
+"""With fewer rows, a column is kept, whatever it is called."""
 
 _ID = re.compile("ids?|pid|[ug]uid|uid|identifier")
 _NUMBER = re.compile(f"{_ID.pattern}|no|nr|num|number|key|code")
@@ -23,10 +25,10 @@ _PEOPLE = re.compile(f"(?:{_WHO})(?:{_NUMBER.pattern})|(?:{_ID.pattern})(?:{_WHO
 
 
 def least_ids(name: str, n_rows: int, *, whole: bool) -> float:
-    """The number of different values from which on a column holds identifiers that rows share; infinite for most names.
+    """The number of different values above which a column holds identifiers that rows share; infinite for most names.
 
-    People, and what a column called id names, are recognised even if every one has many rows. What else has an id, such
-    as a shop or a product, may be a category of which new rows hold the same values: its values have to be many.
+    Identifiers of people, and columns called id, are recognised even if every value has many rows. Other identifiers,
+    such as those of shops or products, may be categories, with the same values in new rows, unless there are many.
 
     Parameters
     ----------
@@ -34,7 +36,7 @@ def least_ids(name: str, n_rows: int, *, whole: bool) -> float:
         Of the column.
     n_rows : int
     whole : bool
-        Whether all values are whole numbers. A column called subject is then a list of people; texts may be topics.
+        Whether all values are whole numbers. Then a column called subject contains people; texts may be topics.
 
     Examples
     --------
@@ -45,22 +47,23 @@ def least_ids(name: str, n_rows: int, *, whole: bool) -> float:
     """
     words = name_words(name)
     joined = "".join(words)
-    alone = re.fullmatch(_ALONE, joined) is not None
-    if re.fullmatch(_PEOPLE, joined) or re.fullmatch(_PEOPLE, "".join(words[-2:])) or (alone and whole):
+    names_person = re.fullmatch(_ALONE, joined) is not None
+    identifies_person = re.fullmatch(_PEOPLE, joined) or re.fullmatch(_PEOPLE, "".join(words[-2:]))
+    if identifies_person or (names_person and whole):
         return float(_FEWEST)
-    if alone or (words and re.fullmatch(_ID, words[-1])):
+    if names_person or (words and re.fullmatch(_ID, words[-1])):
         return max(float(_FEWEST), sqrt(n_rows))
     return float("inf")
 
 
 def shared_id(name: str, cells: Cells) -> Note | None:
-    """A note on a column whose name is that of identifiers, and whose values rows share.
+    """A note on a column with an identifier-like name whose values are shared by several rows.
 
-    Where nearly all values differ, the column names the rows (`abnet.tables.identifiers`).
+    If nearly all values differ, they identify rows (`abnet.tables.identifiers`).
 
     Examples
     --------
-    >>> from abnet.tables.frames import cells_of
+    >>> from abnet.tables.table import cells_of
     >>> note = shared_id("patient_id", cells_of([visit // 3 for visit in range(90)]))
     >>> note.rows, note.facts
     (90, {'values': 30})
@@ -68,13 +71,14 @@ def shared_id(name: str, cells: Cells) -> Note | None:
     True
     """
     if least_ids(name, 0, whole=True) == float("inf"):
-        return None  # most columns are spared the work
+        return None  # most columns, before their cells are counted
     counts = {text: count for text, count in cells.counts().items() if text.lower() not in BLANK}
-    total, numbers = sum(counts.values()), [to_number(text) for text in counts]
-    known = [number for number in numbers if number is not None]
-    if len(known) == len(numbers) and any(number % 1 for number in known):
-        return None  # measured
-    least = least_ids(name, total, whole=len(known) == len(numbers))
-    if total < _ENOUGH or not least <= len(counts) < NEARLY_ALL * total:
+    n_rows = sum(counts.values())
+    numbers = [number for text in counts if (number := to_number(text)) is not None]
+    are_numbers = len(numbers) == len(counts)
+    if are_numbers and any(number % 1 for number in numbers):
+        return None  # measurements
+    fewest = least_ids(name, n_rows, whole=are_numbers)
+    if n_rows < _FEWEST_ROWS or not fewest <= len(counts) < NEARLY_ALL * n_rows:
         return None
-    return Note("shared identifier", (name,), total, facts={"values": len(counts)})
+    return Note("shared identifier", (name,), n_rows, facts={"values": len(counts)})
