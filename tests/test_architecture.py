@@ -256,7 +256,9 @@ def test_a_shadowed_name_is_found(tmp_path: Path) -> None:
 
 
 ONE_MEANING = {
-    **dict.fromkeys(("draw", "expected_output", "kl", "output", "regions"), "the same of each way of aggregation"),
+    **dict.fromkeys(
+        ("draw", "expected_output", "kl", "output", "output_error", "regions"), "the same of each way of aggregation"
+    ),
     "log_loss": "the log loss, of NumPy arrays and in JAX",
 }
 """Public functions with one name and one meaning in several modules."""

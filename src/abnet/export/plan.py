@@ -18,7 +18,7 @@ from abnet.networks.bam import BAM
 from abnet.networks.codebook import nearest_word
 from abnet.networks.cube import corners
 from abnet.networks.independent_signs import is_narrow, layer_table
-from abnet.networks.square_wave import Series, square_waves
+from abnet.networks.square_wave import square_waves
 from abnet.tables.columns import (
     BooleanColumn,
     Column,
@@ -133,7 +133,7 @@ class SignMeans:
 
 @dataclass(frozen=True, eq=False)
 class MeanSeries:
-    """The series of a layer's neurons (`abnet.networks.square_wave.Series`), of all members: units are M d_k.
+    """The series of a layer's neurons (`abnet.networks.square_wave.WaveSeries`), of all members: units are M d_k.
 
     ``F = Σ_k P_k Im(z_k) + Q_k Re(z_k)``, ``z_k = Π_j (cos_jk + i m_j sin_jk)``; the sign of ``c + v·m`` where that is
     at least the limit in size.

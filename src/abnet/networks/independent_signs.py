@@ -111,14 +111,14 @@ def activation_error(V: NDArray[np.float64]) -> float:
     if V.dtype != np.float64:
         raise ValueError(f"errors are proved for float64, and the layer is of {V.dtype}: use astype(np.float64).")
     norms = np.linalg.norm(V, axis=1)
-    return float(norms.max() * 2 * gamma(V.shape[1] + 8) * np.sqrt(2 / np.pi) + 8 * UNIT)
+    return float(norms.max() * 2 * _gamma(V.shape[1] + 8) * np.sqrt(2 / np.pi) + 8 * UNIT)
 
 
 def multilinear_error(d: int) -> float:
     """Proved upper bound on what `multilinear` rounds, for a table in [-1, 1] of d signs, in float64."""
-    return 2 * gamma(2 * 2 ** ((d + 1) // 2) + 4 * d)
+    return 2 * _gamma(2 * 2 ** ((d + 1) // 2) + 4 * d)
 
 
-def gamma(n: int) -> float:
+def _gamma(n: int) -> float:
     """``γ_n = n u/(1 - n u)``, which bounds the relative error of n roundings to float64."""
     return n * UNIT / (1 - n * UNIT)

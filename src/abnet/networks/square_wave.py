@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from abnet.networks.cube import check_means, namespace
 from abnet.networks.shapes import Float
 
-__all__ = ["Series", "SquareWaves", "square_waves", "wave_error", "wave_means"]
+__all__ = ["WaveSeries", "SquareWaves", "square_waves", "wave_error", "wave_means"]
 
 REACH = {"float32": 5.3, "float64": 8.6}
 """T by precision: errors are of the size ``e^{-T²/2}``, which is 8e-7 and 9e-17."""
@@ -209,7 +209,7 @@ class Series:
     by_real: NDArray[Any]
 
     @staticmethod
-    def of(V: NDArray[Any]) -> "Series":
+    def of(V: NDArray[Any]) -> "WaveSeries":
         """The series of a layer (units, d + 1)."""
         waves = square_waves(V)
         scaled = _scaled(V)
