@@ -166,7 +166,7 @@ class MeanSeries:
                 f"the series of this network take {n_values:,} values, and at most {MOST_VALUES:,} are exported: train "
                 "with narrower layers or fewer members."
             )
-        series = Series.of(stacked)
+        series = WaveSeries.of(stacked)
         factors = (members, units, columns - 1, n_terms)
         return MeanSeries(
             v=series.scaled[:, :-1].reshape(members, units, -1),

@@ -90,7 +90,7 @@ def wave_means(V: Float[Any, "units _"], m: Float[Any, "rows d"]) -> Float[Any, 
     if namespace(m) is not np:
         return _means_in_jax(V, m)
     units = max(TABLE // (V.shape[1] * square_waves(V).frequencies.shape[1]), 1)
-    parts = [Series.of(V[first : first + units]).means(m) for first in range(0, len(V), units)]
+    parts = [WaveSeries.of(V[first : first + units]).means(m) for first in range(0, len(V), units)]
     return np.concatenate(parts, axis=1)
 
 
@@ -185,7 +185,7 @@ def _scaled(V: Any) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class Series:
+class WaveSeries:
     """The series of some neurons in NumPy: what of it depends on the weights alone.
 
     Attributes
@@ -214,7 +214,7 @@ class Series:
         waves = square_waves(V)
         scaled = _scaled(V)
         angles = scaled.T[:, :, None] * waves.frequencies[None]
-        return Series(
+        return WaveSeries(
             scaled=scaled,
             limits=waves.reach * waves.deviation,
             cosines=np.cos(angles[:-1]),

@@ -123,5 +123,5 @@ def _layer(V: NDArray[np.float64]) -> Callable[[Any], Any]:
     if is_narrow(V):
         table = np.ascontiguousarray(layer_table(V))
         return lambda m: np.asarray(multilinear(table, m))
-    series = Series.of(V)
+    series = WaveSeries.of(V)
     return lambda m: np.clip(series.means(m), -1, 1)
