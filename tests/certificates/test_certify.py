@@ -13,9 +13,12 @@ from abnet.bounds.betting import betting_bound
 from abnet.bounds.drawn_network import drawn_network_bound
 from abnet.bounds.kept_paths_exact import kept_paths_threshold
 from abnet.certificates.certificate import Certificate, load_certificate
+from abnet.certificates.estimate import Estimate
 from abnet.certificates.evidence import Evidence, observe
-from abnet.certificates.from_evidence import BETTING_ROWS, Expected, Terms, certify, certify_drawn, for_candidates
-from abnet.certificates.statement import Estimate
+from abnet.certificates.from_evidence import certify, certify_drawn, for_candidates
+from abnet.certificates.statements.betting_gibbs_bound import FEWEST_ROWS, BettingGibbsBound
+from abnet.certificates.statements.trained_error_bound import TrainedErrorBound
+from abnet.certificates.terms import Expected, Terms
 
 CLASSES = ("a", "b", "c")
 
@@ -41,14 +44,14 @@ def test_a_finished_model_gets_clopper_pearson_on_its_errors() -> None:
     assert sum(part.delta or 0.0 for part in made.per_class) <= 0.05
 
 
-@pytest.mark.parametrize("n", [BETTING_ROWS - 1, BETTING_ROWS])
+@pytest.mark.parametrize("n", [FEWEST_ROWS - 1, FEWEST_ROWS])
 def test_the_number_of_rows_decides_between_betting_and_the_kl_bound(n: int) -> None:
     seen = rows(n)
     assert seen.values is not None
     assert seen.losses is not None
     mean = seen.losses.mean()
     assert mean is not None
-    betting = n >= BETTING_ROWS
+    betting = n >= FEWEST_ROWS
     expected = betting_bound(seen.values.values) if betting else bounds.gibbs_bound_frozen(mean, n)
     assert certify(seen, Terms()).gibbs_risk_bound == pytest.approx(expected, abs=1e-12)
 
@@ -61,7 +64,7 @@ def test_the_method_never_depends_on_the_losses() -> None:
         methods = set()
         for losses in (np.zeros(1500), np.ones(1500), rng.random(1500)):
             seen = observe(truth, truth, CLASSES, losses=losses, keys=keys)
-            methods.add(tuple((s.quantity, s.of, s.name, s.method) for s in certify(seen, terms).statements))
+            methods.add(tuple((type(s), s.about) for s in certify(seen, terms).statements))
         assert len(methods) == 1
 
 
@@ -135,20 +138,20 @@ def test_a_stored_certificate_is_recomputed_and_edits_are_found(tmp_path: Path) 
     made.save(file)
     assert load_certificate(file) == made
     kinds = made.check()
-    assert kinds["error of predict"] == "recomputed"
-    assert kinds["Gibbs risk of draw"] == "attainable"
+    assert kinds["error rate"] == "recomputed"
+    assert kinds["Gibbs risk"] == "attainable"
     content = json.loads(file.read_text())
     for place, statement in enumerate(content["certificate"]["statements"]):
         edited = json.loads(file.read_text())
         edited["certificate"]["statements"][place]["value"] = statement["value"] * 0.5
-        with pytest.raises(ValueError, match=statement["quantity"]):
+        with pytest.raises(ValueError, match=made.statements[place].about):
             _write_and_load(file, edited, made)
     edited = json.loads(json.dumps(content))
     edited["certificate"]["vote_error_bound"] = 0.001
     with pytest.raises(ValueError, match="vote_error_bound"):
         _write_and_load(file, edited, made)
     edited = json.loads(json.dumps(content))
-    edited["certificate"]["statements"][0]["counted"]["errors"] = 0
+    edited["certificate"]["statements"][0]["errors"] = 0
     with pytest.raises(ValueError, match="error"):
         _write_and_load(file, edited, made)
 
@@ -161,7 +164,7 @@ def _write_and_load(file: Path, content: object, made: Certificate) -> None:
         made.save(file)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "abnet certificate, version 3"}', "nothing"])
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "abnet certificate, version 4"}', "nothing"])
 def test_a_file_that_is_no_certificate_is_refused(tmp_path: Path, text: str) -> None:
     file = tmp_path / "x.json"
     file.write_text(text)
@@ -236,7 +239,7 @@ def test_expected_figures_give_catonis_bound_and_are_recorded() -> None:
     assert with_C.per_class == plain.per_class
     record = with_C.to_dict()
     assert Certificate.from_dict(record) == with_C
-    record["statements"][1]["counted"]["expected_risk"] = 0.2
+    record["statements"][1]["expected_risk"] = 0.2
     with pytest.raises(ValueError, match="does not follow"):
         Certificate.from_dict(record)
 
@@ -247,7 +250,7 @@ def test_sorted_rows_are_bet_on_in_the_order_of_their_keys() -> None:
     made = of_losses(sorted_risks, Terms(source="test set"), keys)
     assert betting_bound(sorted_risks) == pytest.approx(RISKS.mean())
     assert (made.gibbs_risk_bound or 0.0) > 1.01 * RISKS.mean()
-    statement = made.find("Gibbs risk", "draw")
+    statement = made.find(BettingGibbsBound)
     assert statement is not None
     assert statement.check() == "attainable"
     assert statement.check(sorted_risks[np.argsort(keys)]) == "recomputed"
@@ -272,7 +275,9 @@ def test_kept_paths_share_one_threshold(paths: int) -> None:
 
 def test_fresh_paths_have_no_tandem_bound() -> None:
     made = of_losses(RISKS, Terms(trained=True, vote="fresh paths"), pairs=RISKS**2, n_paths=2)
-    assert made.statements[0].counted["tandem"] is None
+    vote = made.find(TrainedErrorBound)
+    assert vote is not None
+    assert vote.tandem is None
     ideal = of_losses(RISKS, Terms(trained=True), pairs=RISKS**2, n_paths=2)
     assert (ideal.vote_error_bound or 1.0) < (made.vote_error_bound or 0.0)
 
@@ -308,7 +313,7 @@ def test_reading_is_strict(change: dict[str, object]) -> None:
 
 
 def test_estimates_and_certificates_do_not_read_each_other(tmp_path: Path) -> None:
-    estimate = Estimate(quantity="error", of="predict", value=0.1, why="It learned from these rows.")
+    estimate = Estimate(quantity="error rate", value=0.1, why="It learned from these rows.")
     estimate.save(tmp_path / "e.json")
     certify(rows(50), Terms()).save(tmp_path / "c.json")
     assert Estimate.load(tmp_path / "e.json") == estimate

@@ -18,7 +18,9 @@ from sklearn.tree import DecisionTreeClassifier
 import abnet
 from abnet import Certificate
 from abnet.certificates import certify_judged, judge_answers, judge_model
-from abnet.certificates.from_evidence import Terms
+from abnet.certificates.statements.difference import BetterModel
+from abnet.certificates.statements.population_error import PopulationError
+from abnet.certificates.terms import Terms
 from broken_promise import breaks
 
 RNG = np.random.default_rng(5)
@@ -104,7 +106,7 @@ def test_groups_and_populations() -> None:
     assert (by_group.facts.n_groups, by_group.facts.n_rows, by_group.per_class) == (50, 300, ())
     parts = abnet.certify(first_column, X, Y, by=regions)
     assert isinstance(parts, Certificate)
-    assert [s.counted["n"] for s in parts.statements if s.of == "population"] == [200, 100]
+    assert [s.n for s in parts.each(PopulationError)] == [200, 100]
     with pytest.raises(ValueError, match=r"groups.*by"):
         abnet.certify(first_column, X, Y, groups=groups, by=regions)
 
@@ -143,9 +145,10 @@ def test_two_models_on_the_same_rows() -> None:
     result = abnet.compare_errors(first_column, lambda rows: np.full(len(rows), "no"), X, Y)
     a, b = first_column(X) != Y, np.full(300, "no") != Y
     only_a, only_b = int(np.sum(a & ~b)), int(np.sum(b & ~a))
-    assert result.statements[1].counted == {"only_a": only_a, "only_b": only_b}
+    (better,) = result.each(BetterModel)
+    assert (better.only_a, better.only_b) == (only_a, only_b)
     p = binomtest(only_a, only_a + only_b, 0.5, alternative="less").pvalue
-    assert (result.statements[1].value is not None) == (p <= 0.05)
+    assert (better.value is not None) == (p <= 0.05)
 
 
 @pytest.mark.parametrize("kind", ["rows", "groups", "rows of groups"])

@@ -9,7 +9,8 @@ import pytest
 from abnet import Certificate, bounds
 from abnet.bounds.difference import sign_test
 from abnet.certificates import compare_judged, judge_answers
-from abnet.certificates.from_evidence import Terms
+from abnet.certificates.statements.difference import DifferenceBound
+from abnet.certificates.terms import Terms
 from broken_promise import breaks
 
 DELTA, N = 0.1, 150
@@ -68,7 +69,9 @@ def test_sign_test_keeps_its_promise_and_the_mid_p_does_not() -> None:
 
 def test_counts_and_candidates() -> None:
     made = compare(np.array([True, True, False, False, True]), np.array([True, False, True, False, False]))
-    assert made.statements[0].counted == {"only_a": 2, "only_b": 1, "n": 5}
+    difference = made.find(DifferenceBound)
+    assert difference is not None
+    assert (difference.only_a, difference.only_b, difference.n) == (2, 1, 5)
     a, b = np.arange(90) < 2, (np.arange(90) >= 2) & (np.arange(90) < 14)
     one, ten = (compare(a, b, 0.05, k) for k in (1, 10))
     assert (one.statements[1].value, ten.statements[1].value) == (0.0, None)

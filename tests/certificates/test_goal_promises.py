@@ -7,12 +7,13 @@ from scipy.stats import binom, norm
 
 from abnet.bounds.counted import cost_bound
 from abnet.certificates.decision import Decision, cuts_between
-from abnet.certificates.from_evidence import Terms
 from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall
 from abnet.certificates.held import Held
 from abnet.certificates.keyed_order import bet_keys, row_order
 from abnet.certificates.meet_goal import meet
 from abnet.certificates.row_hashing import row_hashes
+from abnet.certificates.statements.cost_bound import CostBound
+from abnet.certificates.terms import Terms
 from broken_promise import breaks
 
 CLASSES = ("well", "ill")
@@ -81,7 +82,7 @@ def test_a_goal_that_is_certified_holds(goal: Goal, sort: bool) -> None:
         met += 1
         broken += is_broken(goal, decision)
         assert all(statement.check() == "recomputed" for statement in statements)
-        assert statements[0].rule["threshold"] == decision.threshold
+        assert statements[0].rule.threshold == decision.threshold
     assert met > SAMPLES // 2
     assert not breaks(broken, SAMPLES, DELTA)
 
@@ -202,7 +203,8 @@ def test_unknown_labels_cost_as_much_as_anything_can() -> None:
     strange = np.where(np.arange(400) < 100, 2, truth)
     _, (after, *_) = meet(goal, Held(scores, truth), scores, strange, CLASSES, Terms(), keys=keys)
     assert (after.value or 0.0) > (before.value or 0.0) + 1.0
-    assert after.counted["largest"] == 5.0
+    assert isinstance(after, CostBound)
+    assert after.largest == 5.0
 
 
 def test_what_is_printed_is_what_was_certified() -> None:

@@ -10,6 +10,10 @@ from scipy.special import ndtr
 
 import abnet
 from abnet import Certificate, Costs, TargetError, TargetPrecision, TargetRecall
+from abnet.certificates.statements.answered_error import AnsweredErrorTest
+from abnet.certificates.statements.cost_bound import CostBound
+from abnet.certificates.statements.coverage import Coverage
+from abnet.certificates.statements.goal_statement import GoalStatement
 from broken_promise import breaks
 
 SHARE, DELTA = 0.3, 0.1
@@ -39,7 +43,7 @@ def test_the_answers_of_another_model_say_where_to_begin() -> None:
         sure, truth = rng.random(600), rng.integers(2, size=600)
         answers = np.where(rng.random(600) < 0.5 * (1.0 - sure), 1 - truth, truth)
         made = abnet.certify_scores(sure, truth, TargetError(0.2), answers=answers, random_state=seed)
-        certified += made.find("error", "answered rows").value is not None  # type: ignore[union-attr]
+        certified += made.find(AnsweredErrorTest).value is not None  # type: ignore[union-attr]
     assert certified >= 19
 
 
@@ -52,11 +56,11 @@ def test_promise(kind: str, factor: int, broken: bool) -> None:
         scores, positive = world(np.random.default_rng([31, seed]))
         made = abnet.certify_scores(
             scores, positive, GOALS[kind], positive=True, delta=factor * DELTA, random_state=seed
-        ).statements[0]  # fmt: skip
+        ).each(GoalStatement)[0]  # fmt: skip
         if made.value is None:
             continue
         issued += 1
-        rate = truth(float(made.rule["threshold"]))[kind]
+        rate = truth(made.rule.threshold)[kind]  # type: ignore[attr-defined]
         false += rate > made.value if kind == "cost" else rate < 0.85
     assert issued > 300
     if kind != "cost" or not broken:
@@ -67,7 +71,7 @@ def test_abstaining_with_scores_of_another_model() -> None:
     scores, positive = world(np.random.default_rng(1), 2000)
     made = abnet.certify_scores(np.abs(scores), positive, TargetError(0.05), answers=scores > 0)
     error, coverage = made.statements
-    assert (error.value, error.of, coverage.quantity) == (0.05, "answered rows", "coverage")
+    assert (type(error), type(coverage), error.value) == (AnsweredErrorTest, Coverage, 0.05)
     assert made.facts.n_rows == 1400
 
 
@@ -112,7 +116,8 @@ def ill_or_well(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 
 
 def cost_of(made: Certificate) -> float:
-    return float(made.statements[0].counted["mean"])  # type: ignore[arg-type]
+    (cost,) = made.each(CostBound)
+    return cost.mean
 
 
 def test_costs_by_labels_are_those_by_places(rng: np.random.Generator) -> None:

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import abnet
+from abnet.certificates.statements.recall import RecallTest
 from abnet.utils.errors import ParameterError
 from cli.tables import SMALL, Run, csv_text
 
@@ -102,8 +103,7 @@ def test_a_goal_is_certified_by_scores(model: Path, fresh: Path) -> None:
     goal = abnet.TargetRecall(0.2, positive="good")
     made = abnet.certify_table(model, fresh, goal=goal, random_state=0).made
     assert isinstance(made, abnet.Certificate)
-    recall = made.statements[0]
-    assert (recall.quantity, recall.name) == ("recall", "good")
+    assert made.find(RecallTest, "good") is not None
     costs = abnet.Costs({("good", "not so good"): 2.0, ("not so good", "good"): 1.0})
     assert abnet.certify_table(model, fresh, goal=costs, random_state=0).kind == "certificate"
 

@@ -10,6 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 import abnet
 from abnet.certificates.goals import Costs
+from abnet.certificates.statements.cost_bound import CostBound
 from estimators.worlds import classifier
 from promised import promised
 
@@ -140,8 +141,8 @@ def test_declared_classes_decide_whatever_the_rows_hold(rng: np.random.Generator
 
 def paid(clf: Any) -> float:
     """Costs of all bound rows together."""
-    seen = promised(clf).find("cost", "predict").counted
-    return float(seen["mean"] * seen["largest"] * seen["n"])
+    (cost,) = promised(clf).each(CostBound)
+    return cost.mean * cost.largest * cost.n
 
 
 def test_the_first_part_decides_about_thresholds_and_costs_too(rng: np.random.Generator, split_as: Any) -> None:

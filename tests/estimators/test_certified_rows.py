@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler, scale
 
 import abnet
-from abnet.certificates.statement import Estimate
+from abnet.certificates.estimate import Estimate
 from abnet.estimators import posterior_losses
 from abnet.tables.preparation.table_preparation import TablePreparation
 from abnet.tables.preparation.thermometer_codes import ThermometerCodes

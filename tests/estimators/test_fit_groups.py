@@ -13,6 +13,8 @@ import abnet
 from abnet.certificates import row_hashes, row_order
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.goals import Costs, TargetError
+from abnet.certificates.statements.group_error_bound import GroupErrorBound
+from abnet.certificates.statements.population_error import PopulationError
 from abnet.training.stages import prior_spans
 from abnet.training.targets import last_groups
 from abnet.utils.groups import held_rows
@@ -49,8 +51,8 @@ def test_no_group_is_on_both_sides(fitted: Any) -> None:
     assert sorted([*fitted.other_rows_, *fitted.bound_rows_]) == list(range(len(Y)))
 
 
-def populations(certificate: Certificate) -> list[str | None]:
-    return [s.name for s in certificate.statements if s.of == "population"]
+def populations(certificate: Certificate) -> list[str]:
+    return [s.population for s in certificate.each(PopulationError)]
 
 
 def test_the_certificate_counts_groups(fitted: Any) -> None:
@@ -66,7 +68,8 @@ def test_the_certificate_counts_groups(fitted: Any) -> None:
             [int(f(GROUPS[bound] == g)) for g in dict.fromkeys(GROUPS[bound])]
             for f in (np.sum, lambda mine: np.sum(wrong[mine]))
         )
-        assert certificate.statements[0].counted == {"rows": rows, "errors": errors}
+        (error,) = certificate.each(GroupErrorBound)
+        assert (list(error.rows), list(error.errors)) == (rows, errors)
     assert "a new group" in " ".join(str(certificate).split())
     assert fitted.draw_network().certificate is None  # its bound counts rows
 
@@ -167,9 +170,9 @@ def test_copies_of_rows_are_groups() -> None:
     groups = np.repeat(np.arange(len(y)), 4)
     clf = classifier(0, posterior="frozen", max_iter=1).fit(np.repeat(X, 4, axis=0), np.repeat(y, 4), groups=groups)
     assert clf.certificate_.facts.n_groups == len(y) // 2
-    counted = clf.certificate_.statements[0].counted
-    assert set(counted["rows"]) == {4}
-    assert set(counted["errors"]) <= {0, 4}
+    (error,) = clf.certificate_.each(GroupErrorBound)
+    assert set(error.rows) == {4}
+    assert set(error.errors) <= {0, 4}
 
 
 def test_a_test_set_counted_by_rows_is_warned_of(fitted: Any) -> None:

@@ -15,6 +15,7 @@ from abnet import ABNetClassifier, CertifiedClassifier, load
 from abnet.bounds import clopper_pearson_bound
 from abnet.certificates.goals import TargetError
 from abnet.certificates.held import Held
+from abnet.certificates.statements.confusion_rate import RateAtMost
 from abnet.estimators import fit as whole_fit
 from abnet.model.predictors.compact import Compact
 from abnet.model.predictors.moments import MomentsPredictor
@@ -120,7 +121,7 @@ def test_several_classes(rows: np.ndarray, width: int, tmp_path: Path) -> None:
     certificate, bound = promised(clf), clf.bound_rows_
     matrix = clf.confusion(rows, y, fitted=True)
     said = clf.predict(rows[bound])
-    counts = {(s.name, s.rule["answer"]): s.counted["errors"] for s in matrix.statements if s.side == "at most"}
+    counts = {(s.label, s.answer): s.count for s in matrix.each(RateAtMost)}
     assert counts == {(a, b): int(np.sum(said[y[bound] == a] == b)) for b in "abcd" for a in "abcd"}
     assert matrix.facts.class_errors == certificate.facts.class_errors
     with pytest.raises(ValueError, match=r"\b160\b"):

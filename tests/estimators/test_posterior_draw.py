@@ -12,7 +12,8 @@ from sklearn.preprocessing import StandardScaler
 
 import abnet
 from abnet.certificates.evidence import observe
-from abnet.certificates.from_evidence import Terms, certify_drawn
+from abnet.certificates.from_evidence import certify_drawn
+from abnet.certificates.terms import Terms
 from abnet.estimators.drawn_network import draw_network
 from abnet.model.file import save
 from abnet.model.predictors.layers import Layers

@@ -10,6 +10,7 @@ import pytest
 
 import abnet
 from abnet import BAM, ABNetClassifier, EBPClassifier, PBGNetClassifier, bounds
+from abnet.certificates.statements.drawn_network_error import DrawnNetworkError
 from abnet.estimators.search import free_parameters
 from abnet.networks import (
     Aggregation,
@@ -240,13 +241,13 @@ def test_learned_deviations_reach_prediction_certificate_drawn_network_and_file(
         F = clf.decision_function(X[:5])
         assert np.abs((votes - F) / np.sqrt((1 - F**2) / draws)).max() < 4.5
         drawn = clf.draw_network()
-        (statement,) = [s for s in drawn.certificate.statements if s.of == "drawn network"]
+        (statement,) = drawn.certificate.each(DrawnNetworkError)
         h = drawn.predictor.network.layers
         ratio = sum(
             ((a - v[0]) ** 2 - ((a - w[0]) / s) ** 2).sum() / 2 - a.size * np.log(s)
             for a, w, v, s in zip(h, posterior.layers, posterior.prior, np.exp(posterior.log_sigma), strict=True)
         )
-        assert statement.counted["log_density_ratio"] == pytest.approx(ratio, rel=1e-6)
+        assert statement.log_density_ratio == pytest.approx(ratio, rel=1e-6)
 
 
 def test_a_warm_up_is_a_stage_of_its_own_and_free_to_choose(data: Any) -> None:

@@ -19,7 +19,8 @@ import abnet
 from abnet.certificates.decision import Decision
 from abnet.certificates.evidence import observe
 from abnet.certificates.fitted_rows import row_filter
-from abnet.certificates.from_evidence import Terms, certify
+from abnet.certificates.from_evidence import certify
+from abnet.certificates.terms import Terms
 from abnet.certificates.training_rows import label_values
 from abnet.model.card import Card
 from abnet.model.digest import model_digest

@@ -31,8 +31,8 @@ def record(model: Path) -> dict[str, Any]:
 
 
 STATEMENT: list[dict[str, Any]] = [
-    {"value": 0.06}, {"value": True}, {"value": None}, {"delta": 0.5}, {"n_candidates": 1}, {"method": "sign_test"},
-    {"method": None}, {"counted": {"errors": 2, "n": 50, "log_density_ratio": -1.5}}, {"further": 0.1},
+    {"value": 0.06}, {"value": True}, {"value": None}, {"delta": 0.5}, {"n_candidates": 1}, {"type": "error"},
+    {"type": None}, {"errors": 2}, {"log_density_ratio": None}, {"further": 0.1},
 ]  # fmt: skip
 
 

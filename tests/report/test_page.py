@@ -14,13 +14,15 @@ import numpy as np
 import pytest
 
 import abnet
+from abnet.certificates.describe import sentences
 from abnet.certificates.evidence import observe
 from abnet.certificates.fitted_rows import row_filter
-from abnet.certificates.from_evidence import Terms, certify
+from abnet.certificates.from_evidence import certify
 from abnet.certificates.goals import TargetError, TargetRecall
 from abnet.certificates.held import Held
 from abnet.certificates.meet_goal import meet
-from abnet.certificates.sentences import said
+from abnet.certificates.statements.flagged import Flagged
+from abnet.certificates.terms import Terms
 from abnet.explanation.background_rows import background_rows
 from abnet.model import Card, Model, load, save
 from abnet.report.about import About
@@ -115,7 +117,7 @@ def test_the_words_of_the_certificate_are_on_the_page() -> None:
     model = pages.hostile()
     found = read(report_page(model)).text
     assert model.certificate_ is not None
-    for sentence in said(model.certificate_):
+    for sentence in sentences(model.certificate_):
         assert sentence.replace("`", "") in found
     assert percent_up(model.certificate_.vote_error_bound) in found  # type: ignore[arg-type]
     assert "No labelled rows were given" in found
@@ -242,8 +244,8 @@ def test_a_cut_is_told_with_its_threshold_and_measured_as_decided() -> None:
     share = model.probabilities_from_scores(np.array([-0.25]))[0, 1]
     assert f"if the score for yes is above -0.25 (a probability above {percent(share)}), and no otherwise" in found
     assert "at least 90% of new rows of class yes" in found
-    flagged = next(s for s in made if s.quantity == "flagged")
-    assert f"{flagged.counted['errors']:,} of {flagged.counted['n']:,}" in found[: found.index("Error rates counted")]
+    flagged = next(s for s in made if isinstance(s, Flagged))
+    assert f"{flagged.flagged:,} of {flagged.n:,}" in found[: found.index("Error rates counted")]
     assert number_of(report_page(model, given)) == "90%"
     alarms = int(np.sum((codes == 0) & (model.predict(X) == "yes")))
     assert f"{alarms:,} of {int(np.sum(codes == 0)):,}" in found[: found.index("Error rates counted")]

@@ -1,7 +1,7 @@
 """`Evidence`: errors and losses of one model on the bound rows.
 
 Evidence from disjoint rows is added with ``+``, so streams, partitions and folds need no certification code of their
-own. It does not record how the model was made; that is in the terms (`abnet.certificates.from_evidence`).
+own. It does not record how the model was made; that is in the terms (`abnet.certificates.terms`).
 """
 
 from collections.abc import Mapping

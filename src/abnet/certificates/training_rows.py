@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from abnet.certificates.estimate import Estimate
 from abnet.certificates.fitted_rows import FittedRows
 from abnet.certificates.recorded_model import RecordedModel, inner_model
-from abnet.certificates.statement import Estimate
 from abnet.utils.caller_rows import take_rows
 from abnet.utils.errors import Parameter, TrainingRowsError
 from abnet.utils.wording import number_of
@@ -39,8 +39,7 @@ def estimate_error(wrong: ArrayLike, seen: FittedRows | None) -> Estimate:
             "usually errs less on those than on new ones."
         )
     return Estimate(
-        quantity="error",
-        of="predict",
+        quantity="error rate",
         value=errors / n,
         why=f"This is not a certificate: {number_of(errors, 'error')} on {number_of(n, 'row')}, {known}",
         counted={"errors": errors, "n": n, "n_training_rows": n_found},

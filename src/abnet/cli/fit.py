@@ -182,7 +182,7 @@ def comparison(certificate: "Certificate | None", rivals: "tuple[Rival, ...]") -
         vote_bound = certificate.vote_error_bound
         if vote_bound is not None:
             bound = percent_up(vote_bound)
-        if certificate.find("error", "vote") is not None:
+        if certificate.counts_plain_vote:
             name = "this model, by its plain vote"
         if facts.n_groups is not None:
             kind = "error on a new group (by betting)"

@@ -8,14 +8,15 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from abnet.certificates.certificate import Certificate
+from abnet.certificates.estimate import Estimate
 from abnet.certificates.evidence import observe
-from abnet.certificates.from_evidence import Terms, certify
+from abnet.certificates.from_evidence import certify
 from abnet.certificates.grouped_rows import check_groups
 from abnet.certificates.held import Held
 from abnet.certificates.keyed_order import bet_keys, row_order
 from abnet.certificates.random_seed import RandomState, drawn_seed
 from abnet.certificates.row_hashing import fingerprint, row_hashes
-from abnet.certificates.statement import Estimate
+from abnet.certificates.terms import Terms
 from abnet.certificates.trade_off import TradeOff, trade_off
 from abnet.certificates.training_rows import estimate_error, filter_of, refuse_fitted
 from abnet.estimators.fit import Fitted, fit

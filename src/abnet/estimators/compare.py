@@ -16,8 +16,8 @@ from threadpoolctl import threadpool_limits
 
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify_model import certify_judged
-from abnet.certificates.from_evidence import Terms
 from abnet.certificates.outside import judge_answers
+from abnet.certificates.terms import Terms
 from abnet.estimators.certificate_mixin import CertificateMixin
 from abnet.estimators.table_parts import Labelled, for_tables, read_rows, take, two_random_parts
 from abnet.model.model import Model

@@ -9,8 +9,8 @@ import numpy as np
 
 from abnet.explanation.direction import category_effects
 from abnet.explanation.model_explanation import ColumnImportance, ModelExplanation
-from abnet.explanation.own_cells import OwnCells
 from abnet.explanation.regions import Region
+from abnet.explanation.restored_cells import RestoredCells
 from abnet.explanation.row_explanation import RowExplanation
 from abnet.explanation.units import Unit, change_text, quantity_name, value_text
 from abnet.utils.plots import LOWERS, OKABE_ITO, RAISES, drawable, label_panel, save_figure, styled
@@ -462,11 +462,11 @@ def dependence_figure(explanation: ModelExplanation, column: int, *, output: int
     return figure
 
 
-def _has_values(cells: OwnCells) -> bool:
+def _has_values(cells: RestoredCells) -> bool:
     return cells.numbers is not None or cells.categories is not None
 
 
-def _scatter_categories(axes: "Axes", cells: OwnCells, contributions: Any) -> None:
+def _scatter_categories(axes: "Axes", cells: RestoredCells, contributions: Any) -> None:
     ranked = [effect.name for effect in category_effects(cells, contributions)]
     places = np.array([ranked.index(category) for category in cells.categories or ()])
     axes.scatter(places, contributions, s=12, color=LOWERS, linewidths=0)

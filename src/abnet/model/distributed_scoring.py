@@ -15,11 +15,12 @@ from numpy.typing import ArrayLike
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.evidence import Evidence, Groups, observe
 from abnet.certificates.fitted_rows import RowsFound
-from abnet.certificates.from_evidence import Terms, certify
+from abnet.certificates.from_evidence import certify
 from abnet.certificates.grouped_rows import check_groups
 from abnet.certificates.keyed_order import bet_keys, row_order
 from abnet.certificates.random_seed import RandomState, drawn_seed
 from abnet.certificates.row_hashing import row_hashes
+from abnet.certificates.terms import Terms
 from abnet.certificates.training_rows import filter_of, label_values, refuse_fitted
 from abnet.model.digest import belonging, model_digest
 from abnet.model.model import FittedClassifier, Model, model_of

@@ -18,6 +18,7 @@ from abnet.model.records import as_columns
 from abnet.tables.labels import Labels
 from abnet.tables.preparation import Preparation, as_preparation
 from abnet.utils.coded_rows import CodedRows, Inputs
+from abnet.utils.html_text import fitted_html
 from abnet.utils.wording import confidence, number_of, percent_up
 
 if TYPE_CHECKING:
@@ -288,8 +289,6 @@ class Model:
 
     def _repr_html_(self) -> str:
         """For notebooks: kind and certificate, without the arrays."""
-        from abnet.certificates.sentences import fitted_html
-
         return fitted_html(f"<p>{escape(self._summary())}.</p>", self.certificate, self.card.recipe or "")
 
 

@@ -8,8 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from abnet.certificates.certificate import Certificate, ClassBounds
-from abnet.certificates.sentences import said
-from abnet.certificates.sentences import table as certificate_table
+from abnet.certificates.describe import main_table, sentences
 from abnet.model.model import Model
 from abnet.report.markup import html_table, rendered, with_code
 from abnet.utils.natural_order import natural_order
@@ -83,7 +82,8 @@ def better_peers(c: Certificate | None, peers: tuple[Peer, ...]) -> list[Peer]:
 
     Examples
     --------
-    >>> from abnet.certificates.from_evidence import Terms, certify
+    >>> from abnet.certificates.from_evidence import certify
+    >>> from abnet.certificates.terms import Terms
     >>> from abnet.certificates.evidence import observe
     >>> made = certify(observe([0] * 90 + [1] * 10, [0] * 100, ("no", "yes")), Terms(source="test set"))
     >>> [peer.name for peer in better_peers(made, (Peer("linear", 0.1, 0.05), Peer("tree", 0.3, 0.2)))]
@@ -111,14 +111,14 @@ def certificate_section(model: Model) -> Markup:
             "No theorem covers the way this model was trained, so nothing is promised about its error on new data."
         )
         return rendered("certificate.html", sentences=[sentence], classes="", marked=False)
-    sentences = [with_code(text) for text in said(c, details=c.vote_error_bound is None)]
+    shown = [with_code(text) for text in sentences(c, details=c.vote_error_bound is None)]
     classes, marked = _by_class(c)
-    return rendered("certificate.html", sentences=sentences, classes=classes, marked=bool(marked))
+    return rendered("certificate.html", sentences=shown, classes=classes, marked=bool(marked))
 
 
 def _by_class(c: Certificate) -> tuple[Markup, list[int]]:
     """The certificate by class, in natural order, and the numbers of the lines with weak classes."""
-    header, overall, *lines = certificate_table(c)
+    header, overall, *lines = main_table(c)
     rows = [overall, *lines]
     marked = []
     if lines:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from abnet.certificates.certificate import Certificate
-from abnet.certificates.sentences import assumptions, said
+from abnet.certificates.describe import assumptions, sentences
 from abnet.model.model import Model
 from abnet.model.monitor_table import ALPHA
 from abnet.report.about import About
@@ -118,7 +118,7 @@ def _other(certificate: Certificate) -> dict[str, object]:
     """A certificate from other rows: its sentences and what it assumes."""
     return {
         "rows": number_of(certificate.facts.n_rows, "row"),
-        "sentences": [with_code(sentence) for sentence in said(certificate, details=False)],
+        "sentences": [with_code(sentence) for sentence in sentences(certificate, details=False)],
         "assumptions": with_code(assumptions(certificate)),
     }
 

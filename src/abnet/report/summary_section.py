@@ -6,9 +6,9 @@ import numpy as np
 from markupsafe import Markup
 
 from abnet.certificates.certificate import Certificate
-from abnet.certificates.rule_rates import OF_RULE, extreme
-from abnet.certificates.sentences import assumptions, balanced_words, rule_table, sentence
-from abnet.certificates.statement import Statement
+from abnet.certificates.describe import assumptions, balanced_error_sentences, rule_table
+from abnet.certificates.rates_of_cut import first_warning
+from abnet.certificates.statements.goal_statement import GoalStatement
 from abnet.explanation.model_explanation import ModelExplanation
 from abnet.explanation.units import value_text
 from abnet.model.model import Model
@@ -21,7 +21,7 @@ from abnet.report.measures import RowMeasures
 from abnet.report.svg import Bar, bar_chart
 from abnet.tables.note_sentences import named_option
 from abnet.tables.notes import Note, note_lines
-from abnet.utils.wording import confidence, figure_up, number_of, percent, percent_down, percent_up, shortened, stated
+from abnet.utils.wording import confidence, number_of, percent, percent_up, shortened
 
 __all__ = ["about_rows", "summary_section"]
 
@@ -105,9 +105,8 @@ def _headline(model: Model) -> dict[str, Any]:
         f"{confidence(facts.delta)} confidence; {percent(certificate.empirical_error)} of "
         f"{number_of(facts.n_rows, 'counted row')} were wrong."
     )
-    if certificate.majority_class_error is not None:
-        majority = percent(certificate.majority_class_error)
-        words += f" Always answering the most common class would be wrong on {majority} of them."
+    majority = percent(certificate.majority_class_error)
+    words += f" Always answering the most common class would be wrong on {majority} of them."
     return {"number": percent_up(certificate.vote_error_bound), "number_words": words}
 
 
@@ -118,55 +117,28 @@ def _new_data(certificate: Certificate) -> str:
     return "new data"
 
 
-def _goal(model: Model) -> Statement | None:
+def _goal(model: Model) -> GoalStatement | None:
     """The certified goal of a decision that is not the plain vote; None if there is none."""
     certificate = model.certificate_
     if certificate is None or model.decision.kind == "argmax":
         return None
-    for statement in certificate.statements:
-        if "threshold" in statement.rule and statement.value is not None:
-            return statement
-    return None
+    certified = (goal for goal in certificate.each(GoalStatement) if goal.value is not None)
+    return next(certified, None)
 
 
-def _goal_headline(goal: Statement, certificate: Certificate) -> dict[str, Any]:
+def _goal_headline(goal: GoalStatement, certificate: Certificate) -> dict[str, Any]:
     """The goal of the decision as one number, and what the plain vote would reach."""
-    words = (
-        f"{_goal_text(goal)}, on {_new_data(certificate)} from the same source, with {confidence(goal.delta)} "
-        "confidence"
+    goal_text = (
+        f"{goal.headline}, on {_new_data(certificate)} from the same source, with {confidence(goal.delta)} "
+        f"confidence{goal.headline_counts}."
     )
-    if "failures" in goal.counted:
-        words += f"; {goal.counted['failures']:,} of {goal.counted['trials']:,} counted rows failed"
-    words += "."
-    others = []
-    for statement in certificate.statements:
-        if statement.quantity == "coverage" and statement.value is not None:
-            others.append(f" At least {percent_down(statement.value)} of the rows are answered.")
-            break
+    others = [statement.headline_note for statement in certificate.statements if statement.headline_note is not None]
     if certificate.vote_error_bound is not None:
         bound = percent_up(certificate.vote_error_bound)
-        others.append(f" Without the rule, the plain vote errs on at most {bound}.")
+        others.append(f"Without the rule, the plain vote errs on at most {bound}.")
     if others:
-        others.append(" Each of these statements holds with its own confidence.")
-    value = goal.value or 0.0
-    if goal.quantity == "cost":
-        number = figure_up(value)
-    else:
-        number = stated(value)
-    return {"number": number, "number_words": words + "".join(others)}
-
-
-def _goal_text(goal: Statement) -> str:
-    name = shortened(goal.name or "", 60)
-    if goal.quantity == "recall":
-        return f"recall of {name} (lower bound): the share of {name} rows that the decision rule finds"
-    if goal.quantity == "precision":
-        return f"precision for {name} (lower bound): the share of rows called {name} that are {name}"
-    if goal.quantity == "error":
-        return "error rate among answered rows (upper bound)"
-    if goal.quantity == "cost":
-        return "expected cost of a row under the decision rule (upper bound)"
-    return f"{goal.quantity} of the decision rule ({goal.side})"
+        others.append("Each of these statements holds with its own confidence.")
+    return {"number": goal.headline_value, "number_words": " ".join([goal_text, *others])}
 
 
 def _of_plain_vote(model: Model) -> str:
@@ -188,19 +160,13 @@ def _decision(model: Model) -> dict[str, Any] | None:
         return {"rule": _rule(model), "promises": [], "table": ""}
     promises = []
     for statement in certificate.statements:
-        if _is_about_decision(statement):
-            promises.append(with_code(sentence(statement, certificate.facts)))
+        if statement.about_decision:
+            promises.append(with_code(statement.sentence(certificate.facts)))
     header, *lines = rule_table(certificate)
     rates: Markup | str = ""
     if lines:
         rates = html_table(header, lines, caption="What the rule reaches")
     return {"rule": _rule(model), "promises": promises, "table": rates}
-
-
-def _is_about_decision(statement: Statement) -> bool:
-    if statement.quantity == "coverage":
-        return True
-    return "threshold" in statement.rule and statement.of != OF_RULE
 
 
 def _rule(model: Model) -> str:
@@ -277,34 +243,33 @@ def _warnings(model: Model, peers: tuple[Peer, ...], measures: RowMeasures | Non
 def _missed_goals(certificate: Certificate) -> list[str]:
     """Goals that could not be certified: the model then answers by its plain vote."""
     warnings = []
-    for statement in certificate.statements:
-        if statement.value is None and "threshold" in statement.rule:
-            missed = sentence(statement, certificate.facts)
+    for goal in certificate.each(GoalStatement):
+        if goal.value is None:
+            missed = goal.sentence(certificate.facts)
             warnings.append(f"{missed} The model answers by its plain vote.")
     return warnings
 
 
 def _one_sided_rule(model: Model, certificate: Certificate) -> list[str]:
     """A certified goal whose rule decides nearly all rows in the same way."""
-    goal = _goal(model)
-    if goal is None or goal.quantity == "cost":
+    if _goal(model) is None:
         return []
-    warning = extreme(certificate.statements)
+    warning = first_warning(certificate.statements)
     if warning is None:
         return []
     return [warning]
 
 
 def _uncertified_side(model: Model, measures: RowMeasures | None) -> list[str]:
-    """The errors that a certified recall or precision does not limit, with an estimate if labelled rows are given."""
+    """The errors that a certified rate of a cut does not limit, with an estimate if labelled rows are given."""
     goal = _goal(model)
-    if goal is None or goal.quantity not in ("recall", "precision"):
+    if goal is None or goal.leaves_open is None:
         return []
     positive = int(model.decision.positive or 0)
     negative = 1 - positive
     name = shortened(model.labels.names[positive], 60)
     other = shortened(model.labels.names[negative], 60)
-    if goal.quantity == "recall":
+    if goal.leaves_open == "false alarms":
         truth = negative
         answer = positive
         what = f"{other} rows are called {name}"
@@ -326,13 +291,13 @@ def _useless_bound(certificate: Certificate) -> list[str]:
     """A bound that is no better than always answering the most common class."""
     bound = certificate.vote_error_bound
     majority = certificate.majority_class_error
-    if bound is None or majority is None or bound <= majority:
+    if bound is None or bound <= majority:
         return []
     warning = (
         "The bound is no better than always answering the most common class, which is wrong on "
         f"{percent(majority)} of the rows."
     )
-    return [" ".join([warning, *balanced_words(certificate)])]
+    return [" ".join([warning, *balanced_error_sentences(certificate)])]
 
 
 def _better_models(certificate: Certificate, peers: tuple[Peer, ...], of_vote: str) -> list[str]:

@@ -128,7 +128,7 @@ def merged_notes(column: "TextColumn", counts: Mapping[str, int]) -> tuple[Note,
 def choose_text_forms(
     many: Sequence[ManyTexts], others: Sequence[Column], table: Table, y: Any = None
 ) -> dict[str, Chosen]:
-    """Choose the form of columns with many texts, one after the other, by what they add to the other columns.
+    """Choose the form of columns with many texts, in turn, by what they add to the other columns.
 
     Parameters
     ----------

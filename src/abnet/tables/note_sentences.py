@@ -113,7 +113,7 @@ LEAKS = {
         "those that record when a row was written: {columns}",
     ),
 }
-"""Columns that tell the label, and columns that name rows."""
+"""Columns that determine the label, and identifiers."""
 
 LABELS = {
     "missing labels": Wording(

@@ -16,6 +16,7 @@ from abnet.networks import pbgnet
 from abnet.networks.bam import BAM, contiguous
 from abnet.networks.cube import multilinear
 from abnet.networks.independent_signs import is_narrow, layer_table
+from abnet.networks.square_wave import WaveSeries
 from abnet.utils.coded_layer import CodedLayer
 from abnet.utils.coded_rows import CodedRows
 

@@ -46,7 +46,7 @@ class DateColumn(Column, frozen=True, tag="date"):
     scale : float or None
         None if all dates were equal in fitting; then t is not a feature.
     season : bool
-        Whether the season is a feature: if the dates span a year in fitting. Otherwise it says nothing that t does not.
+        Whether the season is a feature: if the dates span a year in fitting. Otherwise t contains the same information.
     indicator : bool
         Whether a feature marks missing dates, as in `NumericColumn`.
     written : str

@@ -54,7 +54,7 @@ class Scaling(NamedTuple):
 
     @property
     def constant(self) -> bool:
-        """Whether the numbers say nothing: they are equal, and none is missing."""
+        """Whether all numbers are equal, and none is missing."""
         return self.scale is None and not self.indicator
 
 

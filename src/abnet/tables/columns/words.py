@@ -20,7 +20,7 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 
 _LEAST_ROWS = 5.0
 _LEAST_SHARE = 0.01
-"""A word says little if fewer rows, or a smaller share of the rows, have it, or if as few lack it."""
+"""A word is used if at least this number and this share of the rows have it, and as many do not."""
 
 
 def words_in(text: str) -> set[str]:

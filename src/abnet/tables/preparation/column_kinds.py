@@ -14,7 +14,7 @@ from abnet.tables.columns.recognition import RULES, Chosen, Open
 from abnet.tables.csv_header import UNNAMED
 from abnet.tables.many_texts import ManyTexts, choose_text_forms
 from abnet.tables.notes import Note
-from abnet.tables.preparation.shared_ids import shared_id
+from abnet.tables.shared_identifiers import shared_identifier
 from abnet.tables.table import Table
 from abnet.tables.table_errors import TableError, quoted
 from abnet.utils.errors import NamesParameters, Parameter
@@ -117,7 +117,7 @@ def _choose(name: str, table: Table, options: ColumnOptions) -> Chosen | Open:
     if _all_missing(cells):
         return Chosen(None, (Note("empty", (name,)),))
     if may_leave_out:
-        note = shared_id(name, cells)
+        note = shared_identifier(name, cells)
         if note is not None:
             return Chosen(None, (note,))
     requested = options.requested_kind(name)

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from abnet.tables.columns import NumericColumn, far_cells, far_notes, read_numbers
 from abnet.tables.leaking_columns import leaking_columns
-from abnet.tables.preparation.shared_ids import shared_id
 from abnet.tables.preparation.table_map import TableMap
 from abnet.tables.preparation.table_preparation import TablePreparation
+from abnet.tables.shared_identifiers import shared_identifier
 from abnet.tables.table import as_table
 from abnet.tables.table_errors import TableError
 
@@ -43,7 +43,7 @@ class PlainNumbers(TablePreparation):
         notes = []
         kept = []
         for name in table.columns:
-            note = shared_id(name, table.cells(name))
+            note = shared_identifier(name, table.cells(name))
             if note is None:
                 kept.append(name)
             else:

@@ -46,7 +46,7 @@ class Preparation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_f
     """
 
     scaling: ClassVar[str] = ""
-    """What is done to every column of an array, in words."""
+    """How every column of an array is scaled, in words."""
 
     @property
     @abstractmethod

@@ -24,11 +24,11 @@ from abnet.utils.wording import number_of
 __all__ = ["TableMap"]
 
 VERSION = 4
-"""Of the stored form."""
+"""Version of the stored form."""
 
 if TYPE_CHECKING:
     Columns = tuple[Column, ...]
-else:  # of kinds that are registered while the program runs: msgspec is told when a file is read
+else:  # kinds of columns register themselves; the reader of a file converts them
     Columns = tuple[Any, ...]
 
 
@@ -158,7 +158,7 @@ def _warned(read: Read) -> NDArray[np.float32]:
 def _beside(parts: Sequence[Encoded], n: int, places: NDArray[np.intp] | None = None) -> NDArray[np.float32]:
     """Features of all columns side by side, with the rows in their order or each in its place.
 
-    Blocks of rows are written one after the other, because they fit into the cache.
+    They are written in blocks of rows that fit into the cache.
     """
     ends = np.cumsum([part.width for part in parts])
     out = np.empty((n, ends[-1]), np.float32)

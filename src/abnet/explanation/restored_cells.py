@@ -12,7 +12,7 @@ from abnet.model.model import Model
 from abnet.tables.columns import BooleanColumn, Column, DateColumn, NumericColumn, TextColumn
 from abnet.tables.preparation.scalers import MinMaxMap, StandardMap
 
-__all__ = ["MISSING", "OTHER", "OwnCells", "own_cells"]
+__all__ = ["MISSING", "OTHER", "RestoredCells", "restore_cells"]
 
 Floats = NDArray[np.float64]
 MISSING = "(missing)"
@@ -20,7 +20,7 @@ OTHER = "(other)"
 
 
 @dataclass(frozen=True, eq=False)
-class OwnCells:
+class RestoredCells:
     """The cells of some rows in one column: numbers, or categories, or neither (free text).
 
     Attributes
@@ -41,7 +41,7 @@ class OwnCells:
     dates: bool = False
 
 
-def own_cells(model: Model, features: NDArray[Any]) -> tuple[OwnCells, ...]:
+def restore_cells(model: Model, features: NDArray[Any]) -> tuple[RestoredCells, ...]:
     """The cells behind prepared rows, for each column that the model uses.
 
     Numbers are restored to about seven digits, and stay clipped if the preparation clipped them. Features made by a
@@ -61,7 +61,7 @@ def own_cells(model: Model, features: NDArray[Any]) -> tuple[OwnCells, ...]:
     >>> table = TableMap((NumericColumn("age", 40.0, 40.0, 10.0, True), cities))
     >>> model = Model(Compact(np.ones((1, 1, 4)), np.zeros((1, 1)), np.array([[-1.0, 1.0]])), preparation=table)
     >>> rows = table.transform({"age": ["25", None], "city": ["Rome", "Oslo"]})
-    >>> age, city = own_cells(model, rows)
+    >>> age, city = restore_cells(model, rows)
     >>> age.numbers, city.categories
     (array([25., nan]), ('Rome', 'Oslo'))
     """
@@ -73,14 +73,14 @@ def own_cells(model: Model, features: NDArray[Any]) -> tuple[OwnCells, ...]:
         return tuple(_column_cells(column, part) for column, part in zip(base.columns, parts, strict=True))
     if isinstance(base, StandardMap):
         numbers = rows * np.array(base.scale) + np.array(base.mean)
-        return tuple(map(OwnCells, numbers.T))
+        return tuple(map(RestoredCells, numbers.T))
     if isinstance(base, MinMaxMap):
         numbers = (rows - np.array(base.shift)) / np.array(base.scale)
-        return tuple(map(OwnCells, numbers.T))
+        return tuple(map(RestoredCells, numbers.T))
     return _single_features(model, rows)
 
 
-def _single_features(model: Model, rows: Floats) -> tuple[OwnCells, ...]:
+def _single_features(model: Model, rows: Floats) -> tuple[RestoredCells, ...]:
     """Columns of one feature have its values as their numbers; columns of several features have no values."""
     layout = column_layout(model)
     owners = np.array(layout.owners)
@@ -88,41 +88,41 @@ def _single_features(model: Model, rows: Floats) -> tuple[OwnCells, ...]:
     for j in range(len(layout.names)):
         features = rows[:, owners == j]
         if features.shape[1] == 1:
-            cells.append(OwnCells(features[:, 0]))
+            cells.append(RestoredCells(features[:, 0]))
         else:
-            cells.append(OwnCells())
+            cells.append(RestoredCells())
     return tuple(cells)
 
 
 @singledispatch
-def _column_cells(column: Column, features: Floats) -> OwnCells:
+def _column_cells(column: Column, features: Floats) -> RestoredCells:
     """The cells behind the features of one column; none for a column of free text."""
-    return OwnCells()
+    return RestoredCells()
 
 
 @_column_cells.register
-def _(column: NumericColumn, features: Floats) -> OwnCells:
+def _(column: NumericColumn, features: Floats) -> RestoredCells:
     numbers = _unscaled(column, features) + column.form.offset
     unit = (column.form.before or column.form.after).strip()
     if column.form.duration:
         unit = "seconds"
-    return OwnCells(numbers=numbers, unit=unit)
+    return RestoredCells(numbers=numbers, unit=unit)
 
 
 @_column_cells.register
-def _(column: DateColumn, features: Floats) -> OwnCells:
-    return OwnCells(numbers=_unscaled(column, features), dates=True)
+def _(column: DateColumn, features: Floats) -> RestoredCells:
+    return RestoredCells(numbers=_unscaled(column, features), dates=True)
 
 
 @_column_cells.register
-def _(column: BooleanColumn, features: Floats) -> OwnCells:
+def _(column: BooleanColumn, features: Floats) -> RestoredCells:
     words = {1.0: "yes", -1.0: "no", 0.0: MISSING}
-    return OwnCells(categories=tuple(words[sign] for sign in np.sign(features[:, 0])))
+    return RestoredCells(categories=tuple(words[sign] for sign in np.sign(features[:, 0])))
 
 
 @_column_cells.register
-def _(column: TextColumn, features: Floats) -> OwnCells:
-    return OwnCells(categories=tuple(_category(column, row) for row in features))
+def _(column: TextColumn, features: Floats) -> RestoredCells:
+    return RestoredCells(categories=tuple(_category(column, row) for row in features))
 
 
 def _unscaled(column: NumericColumn | DateColumn, features: Floats) -> Floats:

@@ -9,7 +9,7 @@ import pytest
 from abnet.tables import TableError
 from abnet.tables.preparation import TablePreparation
 from abnet.tables.preparation.plain_numbers import PlainNumbers
-from abnet.tables.preparation.shared_ids import least_ids
+from abnet.tables.shared_identifiers import fewest_identifiers
 
 N = 600
 RNG = np.random.default_rng(0)
@@ -83,7 +83,7 @@ def test_things_are_recognised_if_there_are_many(name: str) -> None:
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_names_are_features(name: str) -> None:
-    assert least_ids(name, N, whole=True) == float("inf")
+    assert fewest_identifiers(name, N, whole=True) == float("inf")
     assert found(VISITS, name)[0]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from abnet.tables.cells import DOUBTFUL, GAPS, to_number
 from abnet.tables.notes import Note
 
-__all__ = ["label_doubts"]
+__all__ = ["doubtful_labels"]
 
 _SEPARATORS = ";|,/+&"
 """Characters between several labels in one cell."""
@@ -16,16 +16,16 @@ _MOST_NOTES = 3
 _MOST_SPELLINGS = 4
 
 
-def label_doubts(counts: Mapping[str, int], column: str) -> list[Note]:
+def doubtful_labels(counts: Mapping[str, int], column: str) -> list[Note]:
     """Notes on labels that may be the same class, several labels in one, or missing.
 
     Two classes may be called NA and EU, so words for missing values are noted only if there are more classes.
 
     Examples
     --------
-    >>> [note.code for note in label_doubts({"yes": 40, "Yes": 3, "no": 60, "?": 2}, "left")]
+    >>> [note.code for note in doubtful_labels({"yes": 40, "Yes": 3, "no": 60, "?": 2}, "left")]
     ['labels alike', 'label or gap']
-    >>> label_doubts({"rain": 4, "snow": 5, "wind": 2, "rain;wind": 3, "snow;wind": 1}, "w")[0].example
+    >>> doubtful_labels({"rain": 4, "snow": 5, "wind": 2, "rain;wind": 3, "snow;wind": 1}, "w")[0].example
     'rain;wind'
     """
     notes = []

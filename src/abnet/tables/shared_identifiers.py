@@ -8,7 +8,7 @@ from abnet.tables.column_cells import Cells
 from abnet.tables.identifiers import NEARLY_ALL, name_words
 from abnet.tables.notes import Note
 
-__all__ = ["least_ids", "shared_id"]
+__all__ = ["fewest_identifiers", "shared_identifier"]
 
 _FEWEST = 10
 """With fewer different values, even a column called patient_id is a category."""
@@ -24,7 +24,7 @@ _WHO += "subj|worker"
 _PEOPLE = re.compile(f"(?:{_WHO})(?:{_NUMBER.pattern})|(?:{_ID.pattern})(?:{_WHO})|{_ID.pattern}")
 
 
-def least_ids(name: str, n_rows: int, *, whole: bool) -> float:
+def fewest_identifiers(name: str, n_rows: int, *, whole: bool) -> float:
     """The number of different values above which a column holds identifiers that rows share; infinite for most names.
 
     Identifiers of people, and columns called id, are recognised even if every value has many rows. Other identifiers,
@@ -40,9 +40,9 @@ def least_ids(name: str, n_rows: int, *, whole: bool) -> float:
 
     Examples
     --------
-    >>> [least_ids(name, 900, whole=True) for name in ("patient_id", "Subject", "StoreID", "customer_type")]
+    >>> [fewest_identifiers(name, 900, whole=True) for name in ("patient_id", "Subject", "StoreID", "customer_type")]
     [10.0, 10.0, 30.0, inf]
-    >>> least_ids("Subject", 900, whole=False)
+    >>> fewest_identifiers("Subject", 900, whole=False)
     30.0
     """
     words = name_words(name)
@@ -56,7 +56,7 @@ def least_ids(name: str, n_rows: int, *, whole: bool) -> float:
     return float("inf")
 
 
-def shared_id(name: str, cells: Cells) -> Note | None:
+def shared_identifier(name: str, cells: Cells) -> Note | None:
     """A note on a column with an identifier-like name whose values are shared by several rows.
 
     If nearly all values differ, they identify rows (`abnet.tables.identifiers`).
@@ -64,13 +64,13 @@ def shared_id(name: str, cells: Cells) -> Note | None:
     Examples
     --------
     >>> from abnet.tables.table import cells_of
-    >>> note = shared_id("patient_id", cells_of([visit // 3 for visit in range(90)]))
+    >>> note = shared_identifier("patient_id", cells_of([visit // 3 for visit in range(90)]))
     >>> note.rows, note.facts
     (90, {'values': 30})
-    >>> shared_id("rooms", cells_of([visit // 3 for visit in range(90)])) is None
+    >>> shared_identifier("rooms", cells_of([visit // 3 for visit in range(90)])) is None
     True
     """
-    if least_ids(name, 0, whole=True) == float("inf"):
+    if fewest_identifiers(name, 0, whole=True) == float("inf"):
         return None  # most columns, before their cells are counted
     counts = {text: count for text, count in cells.counts().items() if text.lower() not in BLANK}
     n_rows = sum(counts.values())
@@ -78,7 +78,7 @@ def shared_id(name: str, cells: Cells) -> Note | None:
     are_numbers = len(numbers) == len(counts)
     if are_numbers and any(number % 1 for number in numbers):
         return None  # measurements
-    fewest = least_ids(name, n_rows, whole=are_numbers)
+    fewest = fewest_identifiers(name, n_rows, whole=are_numbers)
     if n_rows < _FEWEST_ROWS or not fewest <= len(counts) < NEARLY_ALL * n_rows:
         return None
     return Note("shared identifier", (name,), n_rows, facts={"values": len(counts)})
