@@ -268,7 +268,7 @@ TWO_MEANINGS = {
 }
 """Public functions with one name for two things. None is to be added."""
 MODULES = {
-    **dict.fromkeys(("pbgnet", "uniform"), "an aggregation, and the predictor that it becomes"),
+    **dict.fromkeys(("pbgnet", "sampled_pbgnet", "uniform"), "an aggregation, and the predictor that it becomes"),
     "drawn_network": "one network drawn from a posterior: its bounds, and how it is made",
     **dict.fromkeys(("checks", "grids", "protocol", "search"), "to rename"),
 }

@@ -18,7 +18,7 @@ from abnet.networks.bam import BAM
 from abnet.networks.codebook import nearest_word
 from abnet.networks.cube import corners
 from abnet.networks.independent_signs import is_narrow, layer_table
-from abnet.networks.square_wave import square_waves
+from abnet.networks.square_wave import WaveSeries, square_waves
 from abnet.tables.columns import (
     BooleanColumn,
     Column,
