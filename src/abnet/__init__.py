@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from abnet.certificates.goals import Costs, TargetError, TargetPrecision, TargetRecall
     from abnet.certificates.monitor import Monitor
     from abnet.certificates.paired_errors import compare_errors
+    from abnet.certificates.planning import plan
     from abnet.certificates.scores import certify_scores
     from abnet.estimators.abnet import ABNetClassifier, PBGNetClassifier
     from abnet.estimators.certified import CertifiedClassifier
@@ -79,6 +80,7 @@ __all__ = [
     "monitor",
     "networks",
     "paper",
+    "plan",
     "predict_table",
     "report_table",
     "write_report",
@@ -99,6 +101,7 @@ __getattr__, __dir__ = lazy_names(
         "abnet.model.certify_table": ["certify_predictions", "certify_table"],
         "abnet.model.check_inputs": ["check_inputs"],
         "abnet.certificates.paired_errors": ["compare_errors"],
+        "abnet.certificates.planning": ["plan"],
         "abnet.certificates.scores": ["certify_scores"],
         "abnet.certificates.monitor": ["Monitor"],
         "abnet.model.monitor_table": ["monitor"],
@@ -118,4 +121,5 @@ __getattr__, __dir__ = lazy_names(
         "abnet.report.page": ["write_report"],
         "abnet.report.report_table": ["report_table"],
     },
+    registries=["abnet.certificates.goals"],
 )

@@ -73,7 +73,7 @@ def test_the_formula_as_written_agrees_with_its_oracle_and_with_ours(rng: np.ran
 
 def test_every_method_of_figure_2_is_measured(rng: np.random.Generator) -> None:
     X = rng.normal(size=(4, 5)).astype(np.float32)
-    points = timed_passes.plan(METHODS, widths=(2,), depths=())
+    points = timed_passes.points_of(METHODS, widths=(2,), depths=())
     measured = list(timed_passes.measure(points, X, repetitions=4, seconds=0.5))
     assert [t.method for t in measured] == list(METHODS)
     assert all(t.milliseconds > 0 and 3 <= t.repetitions <= 4 for t in measured)

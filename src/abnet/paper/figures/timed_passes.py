@@ -19,7 +19,17 @@ from abnet.networks.bam import BAM
 from abnet.networks.cube import corners
 from abnet.networks.lifting import lift, mean_activation
 
-__all__ = ["DEPTHS", "Panel", "Timing", "WIDEST_IN_PAPER", "WIDTHS", "machine", "measure", "output_as_written", "plan"]
+__all__ = [
+    "DEPTHS",
+    "Panel",
+    "Timing",
+    "WIDEST_IN_PAPER",
+    "WIDTHS",
+    "machine",
+    "measure",
+    "output_as_written",
+    "points_of",
+]
 
 Panel: TypeAlias = Literal["width", "depth"]
 
@@ -56,12 +66,12 @@ class Timing:
     repetitions: int = 100
 
 
-def plan(methods: Iterable[str], widths: Iterable[int] = WIDTHS, depths: Iterable[int] = DEPTHS) -> list[Point]:
+def points_of(methods: Iterable[str], widths: Iterable[int] = WIDTHS, depths: Iterable[int] = DEPTHS) -> list[Point]:
     """Return the points to measure, the formula as written up to the paper's width.
 
     Examples
     --------
-    >>> plan(["formula as written"], widths=(13, 14), depths=(2,))
+    >>> points_of(["formula as written"], widths=(13, 14), depths=(2,))
     [('width', 'formula as written', 13, 6), ('depth', 'formula as written', 12, 2)]
     """
     methods = list(methods)
@@ -91,7 +101,7 @@ def measure(
     Parameters
     ----------
     points
-        From `plan`.
+        From `points_of`.
     X : float32 array (rows, d_0)
         The batch.
     repetitions
