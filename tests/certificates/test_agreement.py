@@ -94,6 +94,7 @@ REAL: dict[str, Callable[[], Certificate]] = {
     "trained, Catoni": lambda: certify(evidence(), Terms(trained=True, kl=3.0, expected=Expected(0.1, 3.0, 0.02))),
     "trained, sampled": lambda: certify(
         evidence(n_paths=8), Terms(trained=True, kl=3.0, vote="kept paths", vote_paths=25)),
+    "trained, floor": lambda: certify(evidence(), Terms(trained=True, kl=3.0, floor=0.004)),
     "trained, init": lambda: certify(evidence(), Terms(trained=True, kl=9.0, source="init")),
     "drawn": lambda: certify_drawn(evidence(), Terms()),
     "drawn, trained": lambda: certify_drawn(evidence(), Terms(trained=True), 4.0),

@@ -20,6 +20,9 @@ from abnet.utils.threads import cores, one_blas_thread
 __all__ = ["Observed", "observe_posterior"]
 
 
+_LARGEST_FLOOR = 0.49
+
+
 class Observed(NamedTuple):
     """Evidence from the bound rows, and the terms of the certificate."""
 
@@ -51,7 +54,8 @@ def observe_posterior(
     names : tuple of K str
         The classes.
     terms : Terms
-        How the posterior was made; this function adds the divergence and the kept paths of a trained posterior.
+        How the posterior was made; this function adds the divergence, the kept paths and the floor of the losses of a
+        trained posterior.
     rng : numpy.random.Generator
         Generator of fresh paths; independent of everything that the posterior depends on.
     report : Report, optional
@@ -59,6 +63,8 @@ def observe_posterior(
     if terms.trained:
         kl, paths = float(posterior.astype(np.float64).kl()), predictor.n_paths
         terms = replace(terms, kl=kl, vote="expectation" if paths is None else "kept paths", vote_paths=paths)
+        # An output near 0 everywhere errs half of the time: the bound on the vote is useless then, with or without it.
+        terms = replace(terms, floor=min(predictor.least_loss, _LARGEST_FLOOR))
     scores = predictor.scores(rows.X, threads=cores())
     try:
         losses = losses_of_draws(

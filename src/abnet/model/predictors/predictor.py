@@ -55,6 +55,11 @@ class Predictor(ABC):
         """Number of kept paths; None for a predictor without."""
         return None
 
+    @property
+    def least_loss(self) -> float:
+        """A number that the expected loss of no row and label can be below, for a vote of expected outputs."""
+        return 0.0
+
     @abstractmethod
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays that define the predictor, by name."""
