@@ -6,11 +6,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["Expected", "Source", "Terms"]
+__all__ = ["Draw", "Expected", "Source", "Terms"]
 
 Source = Literal["split", "init", "given", "test set"]
 """Where a model comes from: trained on other rows of the same table, the random initialisation as prior, a prior given
 by the user, or a model fitted elsewhere."""
+
+Draw = Literal["network", "tree", "predictor"]
+"""What is drawn from a posterior: a network, a tree of PBGNet, or what an aggregation of your own stands for."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,7 @@ class Terms:
     vote_paths: int | None = None
     expected: Expected | None = None
     floor: float = 0.0
-    drawn: Literal["network", "tree"] = "network"
+    drawn: Draw = "network"
 
     def __post_init__(self) -> None:
         if not 0.0 < self.delta < 1.0:

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from abnet.certificates.goals import Goal, goals_by_rank
 from abnet.certificates.row_by_row import fits_anew
-from abnet.certificates.terms import Source, Terms
+from abnet.certificates.terms import Draw, Source, Terms
 from abnet.networks import (
     Aggregation,
     Ancestral,
@@ -264,16 +264,23 @@ class Settings:
 
     def terms(self, n_layers: int) -> Terms:
         """The terms of a certificate; `n_layers` is the number of layers, including the output layer."""
-        drawn: Literal["tree", "network"] = "network"
-        if self.pbgnet and n_layers > 2:
-            drawn = "tree"
         return Terms(
             delta=self.delta,
             n_candidates=self.n_candidates,
             source=self.prior,
             trained=not self.frozen,
-            drawn=drawn,
+            drawn=self._draw(n_layers),
         )
+
+    def _draw(self, n_layers: int) -> Draw:
+        """What is drawn from a posterior with this number of layers."""
+        if self.pbgnet and n_layers > 2:
+            return "tree"
+        if self.pbgnet or self.aggregation == "auto":
+            return "network"
+        if type(self.make(self.aggregation)) in (Exact, Ancestral, Uniform):
+            return "network"
+        return "predictor"
 
 
 def is_auto(value: Any) -> bool:
