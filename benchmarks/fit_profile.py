@@ -22,7 +22,7 @@ from measure import best_times
 
 STEPS = (
     ("the command", "abnet.estimators.fit_table.fit_table"),
-    ("  read the table, take the labels out", "abnet.estimators.table_parts.read_rows"),
+    ("  read the table, take the labels out", "abnet.estimators.read_rows.read_rows"),
     ("  fit the classifier", "abnet.estimators.fit.fit"),
     ("    draw the parts", "abnet.estimators.fit.split_rows"),
     ("    prepare the rows", "abnet.estimators.fit.prepare_rows"),
@@ -34,10 +34,9 @@ STEPS = (
     ("    training", "abnet.training.mixture_learning.learn_mixture"),
     ("      teachers", "abnet.training.teacher_pool.fit_pool"),
     ("      members", "abnet.training.members.learn_members"),
-    ("    counted rows", "abnet.estimators.observing.observe_posterior"),
+    ("    logistic regression beside it", "abnet.estimators.logistic_rival.learned_logistic"),
+    ("    observe the bound rows", "abnet.estimators.observing.observe_blocks"),
     ("    certificate and decision", "abnet.estimators.fit.judge"),
-    ("    one network drawn from the posterior", "abnet.estimators.fit.draw_one"),
-    ("  logistic regression beside it", "abnet.estimators.logistic_rival.held_out_rival"),
     ("  write the model", "abnet.model.file.save"),
 )
 """Words and function of each step."""

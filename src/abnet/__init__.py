@@ -124,4 +124,5 @@ __getattr__, __dir__ = lazy_names(
         "abnet.report.page": ["write_report"],
         "abnet.report.report_table": ["report_table"],
     },
+    registries=["abnet.certificates.goals"],
 )

@@ -16,6 +16,7 @@ from abnet.certificates.evidence import Evidence, observe
 from abnet.certificates.facts import Facts
 from abnet.certificates.from_evidence import certify, certify_drawn, counting, for_candidates
 from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall
+from abnet.certificates.goals.specificity import TargetSpecificity
 from abnet.certificates.held import Held
 from abnet.certificates.meet_goal import meet
 from abnet.certificates.outside import judge_answers
@@ -111,11 +112,13 @@ REAL: dict[str, Callable[[], Certificate]] = {
     "fit to an error, not met": lambda: with_goal(TargetError(0.0001), fitted=True),
     "fit to a recall": lambda: with_goal(TargetRecall(0.9, "ill"), fitted=True),
     "fit to a precision": lambda: with_goal(TargetPrecision(0.9, "well"), fitted=True),
+    "fit to a specificity": lambda: with_goal(TargetSpecificity(0.9, "ill"), fitted=True),
     "fit to costs": lambda: with_goal(COSTS, fitted=True),
     "scores, error": lambda: scored(TargetError(0.12)),
     "scores, recall": lambda: scored(TargetRecall(0.9, "ill")),
     "scores, precision": lambda: scored(TargetPrecision(0.9, "ill")),
     "scores, precision, not met": lambda: scored(TargetPrecision(0.9999, "ill")),
+    "scores, specificity": lambda: scored(TargetSpecificity(0.9, "ill")),
     "scores, costs": lambda: scored(COSTS),
     "abstaining": lambda: decided(Decision(kind="abstain", threshold=0.5)),
     "abstaining, populations": lambda: decided(Decision(kind="abstain", threshold=0.5), by=KEYS % 3),
@@ -123,6 +126,8 @@ REAL: dict[str, Callable[[], Certificate]] = {
     "never answering": lambda: decided(Decision(kind="abstain", threshold=2.0)),
     "a cut for recall": lambda: decided(
         Decision(kind="cut", threshold=-0.2, positive=1), TargetRecall(0.9, "ill")),
+    "a cut for specificity": lambda: decided(
+        Decision(kind="cut", threshold=0.1, positive=1), TargetSpecificity(0.9, "ill")),
     "a cut for precision": lambda: decided(
         Decision(kind="cut", threshold=0.2, positive=1), TargetPrecision(0.9, "ill")),
 }  # fmt: skip

@@ -67,7 +67,8 @@ def test_settings_of_several_priors_pay_for_their_number() -> None:
     assert c.gibbs_risk_bound == pytest.approx(paid / (1 - np.exp(-C)), abs=1e-10)
 
 
-DOUBLE, TRIPLE = FunctionTransformer(lambda rows: 2 * rows), FunctionTransformer(lambda rows: 3 * rows)
+DOUBLE = FunctionTransformer(lambda rows: 2 * rows)
+TRIPLE = FunctionTransformer(lambda rows: 3 * rows)
 CASES: dict[str, tuple[dict[str, Any], dict[str, list[Any]], int]] = {
     "start: training is free": ({"prior": "init"}, {"max_iter": [2, 4], "tol": [0.0, 0.1], **RATES}, 1),
     "start: sizes cost": ({"prior": "init"}, {"hidden_layer_sizes": [(2,), (3,)]}, 2),

@@ -131,7 +131,9 @@ def certify(
     console.show_notes(certified.notes)
     if save is not None:
         certified.made.save(save)
-    matrix = certified.confusion() if confusion else None
+    matrix = None
+    if confusion:
+        matrix = certified.confusion()
     if json:
         record = {**certified.to_dict(), "notes": console.shown_notes()}
         if matrix is not None:

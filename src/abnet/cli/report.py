@@ -99,9 +99,11 @@ def report(
     if json:
         console.as_json({**made.to_dict(), "notes": console.shown_notes()})
         return
-    rows = f" with estimates from {number_of(made.n_rows, 'row')}" if made.n_rows else ""
+    report = "Report"
+    if made.n_rows:
+        report = f"Report with estimates from {number_of(made.n_rows, 'row')}"
     size = f"{console.file_size(made.size)}{console.replaced(made.replaced)}"
-    print(f"Report{rows} written to {made.output} ({size}).")
+    print(f"{report} written to {made.output} ({size}).")
 
 
 def _print_template(model: Path) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.certificates.certificate import load_certificate
-from abnet.certificates.training_rows import filter_of, label_values
+from abnet.certificates.training_rows import filter_of
 from abnet.model.labelled_table import target_of
 from abnet.model.model import Model
 from abnet.model.table_rows import ModelOrPath, as_model, frames_of, prepared
@@ -26,6 +26,7 @@ from abnet.tables.table import Table, as_table
 from abnet.tables.unseen import Unseen, merge
 from abnet.utils.atomic import atomic_path
 from abnet.utils.coded_rows import dense
+from abnet.utils.label_values import label_values
 from abnet.utils.progress import ProgressCallback, part_of_progress, report_progress
 
 __all__ = ["ReportedTable", "report_table"]

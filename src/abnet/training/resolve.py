@@ -2,7 +2,7 @@
 
 No rule here looks at a label or a result, so "auto" is not a choice that a bound has to account for. Two choices are
 made elsewhere because they look at training rows: how an input is prepared depends on the types of its columns
-(`abnet.training.features`), and a mixture of small members may be replaced by wide ones after training
+(`abnet.training.choose_preprocessor`), and a mixture of small members may be replaced by wide ones after training
 (`abnet.training.wide_members`).
 """
 
@@ -32,7 +32,6 @@ __all__ = [
     "rate",
     "resolve",
     "share_of_first_part",
-    "usual_batch_size",
 ]
 
 SHARE = 0.6
@@ -311,14 +310,9 @@ def computes_risk(settings: Settings, n_classes: int) -> bool:
 
 
 def batch_size(training: TrainingSettings, n_rows: int) -> int:
-    """Minibatch size of one network for this number of rows."""
+    """Minibatch size of one network, and of a mixture that is trained on the bound, for this number of rows."""
     if training.batch_size is not None:
         return min(training.batch_size, n_rows)
-    return usual_batch_size(n_rows)
-
-
-def usual_batch_size(n_rows: int) -> int:
-    """Minibatch size unless it is set, and of a mixture that is trained on the bound."""
     if n_rows >= MANY_ROWS:
         return 64
     return 32

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.certificates.goals import Goal, goals_by_rank
-from abnet.certificates.row_by_row import fits_anew
+from abnet.certificates.row_by_row import refit_problem
 from abnet.certificates.terms import Draw, Source, Terms
 from abnet.networks import (
     Aggregation,
@@ -347,7 +347,7 @@ def _check_teacher(teacher: Any) -> None:
         raise ParameterError(
             "{} must be None, a text, or a classifier with predict_proba; got {!r}.", parameter, teacher
         )
-    problem = fits_anew(teacher)
+    problem = refit_problem(teacher)
     if problem:
         raise ParameterError("{} must be refitted on the first part, but {}.", parameter, problem)
 

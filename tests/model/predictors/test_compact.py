@@ -91,7 +91,8 @@ def test_rows_at_the_boundary_get_the_label_of_double_precision(rng: np.random.G
     for _ in range(40):  # bisect to the place where the sign turns, as close as float32 inputs allow
         middle = (low + high) / 2
         below = (net.scores(middle) < 0)[:, None]
-        low, high = np.where(below, middle, low), np.where(below, high, middle)
+        low = np.where(below, middle, low)
+        high = np.where(below, high, middle)
     X = np.concatenate([low, high])
     unsure = np.abs(net._single_precision_scores(X, 1)) <= single_precision_error(net.W[0], net.b[0])
     assert unsure.mean() > 0.9
@@ -101,7 +102,9 @@ def test_rows_at_the_boundary_get_the_label_of_double_precision(rng: np.random.G
 def test_sure_rows_are_not_computed_twice(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
     net = compact(rng, (20, 4, 1))
     X = rng.normal(size=(500, 20)).astype(np.float32)
-    expected, again, scored = net.scores(X) >= 0, [], Predictor.scores
+    expected = net.scores(X) >= 0
+    again = []
+    scored = Predictor.scores
 
     def counting(self: Predictor, X: Any, **options: Any) -> Any:
         again.append(len(X))
