@@ -256,7 +256,9 @@ def test_a_shadowed_name_is_found(tmp_path: Path) -> None:
 
 
 ONE_MEANING = {
-    **dict.fromkeys(("draw", "expected_output", "kl", "output", "regions"), "the same of each way of aggregation"),
+    **dict.fromkeys(
+        ("draw", "expected_output", "kl", "output", "output_error", "regions"), "the same of each way of aggregation"
+    ),
     "log_loss": "the log loss, of NumPy arrays and in JAX",
 }
 """Public functions with one name and one meaning in several modules."""
@@ -266,7 +268,7 @@ TWO_MEANINGS = {
 }
 """Public functions with one name for two things. None is to be added."""
 MODULES = {
-    **dict.fromkeys(("pbgnet", "uniform"), "an aggregation, and the predictor that it becomes"),
+    **dict.fromkeys(("pbgnet", "sampled_pbgnet", "uniform"), "an aggregation, and the predictor that it becomes"),
     "drawn_network": "one network drawn from a posterior: its bounds, and how it is made",
     **dict.fromkeys(("difference", "precision", "recall"), "a quantity: its bound, its statement, its goal"),
     **dict.fromkeys(("checks", "grids", "protocol", "search"), "to rename"),

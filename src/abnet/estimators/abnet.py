@@ -98,9 +98,10 @@ class ABNetClassifier(_PaperNetwork):
     prior_fraction : float or "auto"
         Fraction of the rows in the first part. "auto" is 0.5.
     aggregation : {"exact", "uniform", "ancestral", "auto"} or Aggregation
-        How the output is computed. "exact": all representations, up to 20 units a layer. "uniform": the paper's
-        sampling, whose bound is an estimate. "ancestral": unbiased paths, any width, certified. "auto": exact while a
-        training step takes at most 2^26 products (in a mixture: up to 10 neurons), ancestral above; ``aggregation_``
+        How the output is computed. "exact": the expected output, for a last hidden layer of any width above layers of
+        at most 20 units (with several classes, at most 20 units everywhere). "uniform": the paper's sampling, whose
+        bound is an estimate. "ancestral": unbiased paths, any width, certified. "auto": exact while a training step
+        takes at most 2^26 products (in a mixture: up to 10 neurons), ancestral above; ``aggregation_``
         is the one used. `abnet.networks.Aggregation` explains how to write your own.
     n_samples : int
         Draws per layer of the sampled aggregations. With "ancestral", the number of paths that vote in `predict`. They
@@ -205,7 +206,7 @@ class PBGNetClassifier(_PaperNetwork):
     Parameters
     ----------
     aggregation : {"exact", "sampled"}
-        How the output is computed. "exact": all representations, up to 20 units a layer. "sampled": from `n_samples`
+        How the output is computed. "exact": the expected output, at any width and depth. "sampled": from `n_samples`
         draws of every layer; its bound is an estimate.
     preprocessor : transformer, "standardise" or None
         None, the default, means no preprocessing.

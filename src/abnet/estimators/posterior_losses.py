@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from abnet.model.predictors.paths import block_rows, path_outputs
 from abnet.model.predictors.pbgnet import PBGNetPredictor
 from abnet.model.predictors.predictor import Predictor
-from abnet.networks import SampledPBGNet, exact
+from abnet.networks import SampledPBGNet
 from abnet.networks.bam import BAM
 from abnet.networks.codebook import class_table
 from abnet.networks.posterior import Posterior
@@ -239,7 +239,7 @@ def losses_of_draws(
     """
     aggregation = posterior.aggregation
     if predictor.vote == "expectation" or not (aggregation.certified and aggregation.sampled):
-        return Losses(losses_of(scores, codes))
+        return Losses(predictor.expected_losses(scores, codes))
     if predictor.vote is None:  # a closed form: only its own answers are certified
         return None
     networks = posterior.members
@@ -263,14 +263,12 @@ def losses_on_test_set(
 ) -> Losses | None:
     """`losses_of_draws` on a test set, also for aggregations whose bound on training rows is an estimate.
 
-    Stochastic PBGNet uses the losses of PBGNet; if that is too wide to compute, the loss is set to 1, its upper bound.
+    Stochastic PBGNet uses the losses of PBGNet.
     """
     aggregation = posterior.aggregation
     if aggregation.sampled and not aggregation.certified:
         return sampled_losses(posterior.members, X, codes, predictor.n_classes, rng, report=report)
     if isinstance(aggregation, SampledPBGNet):
-        network = posterior.members[0]
-        if max(network.sizes[1:-1]) > exact.MAX_WIDTH:
-            return Losses(np.ones(len(codes)))
-        return Losses(losses_of(PBGNetPredictor.from_network(network).scores(X), codes))
+        expectation = PBGNetPredictor.from_networks(posterior.members)
+        return Losses(expectation.expected_losses(expectation.scores(X), codes))
     return losses_of_draws(posterior, predictor, X, scores, codes, rng, frozen=True, report=report)

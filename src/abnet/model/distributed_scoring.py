@@ -25,7 +25,6 @@ from abnet.certificates.training_rows import filter_of, refuse_fitted
 from abnet.model.digest import belonging, model_digest
 from abnet.model.model import FittedClassifier, Model, model_of
 from abnet.tables.labels import check_labelled, with_unknown
-from abnet.utils.class_scores import losses_of
 from abnet.utils.coded_rows import dense
 from abnet.utils.errors import Parameter, ParameterError
 from abnet.utils.label_values import label_values
@@ -106,7 +105,7 @@ def partition_evidence(
     scores = loaded.predictor.scores(rows)
     losses = None
     if _has_losses(loaded):
-        losses = losses_of(scores, codes)
+        losses = loaded.predictor.expected_losses(scores, codes)
     keys = None
     contents: dict[Any, int] = {}
     if groups is not None:

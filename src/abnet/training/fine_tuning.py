@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.networks.exact import lift
+from abnet.networks.lifting import lift
 from abnet.networks.posterior import Posterior
 from abnet.training.class_weights import weights_of_classes
 from abnet.training.learned import PreparedRows

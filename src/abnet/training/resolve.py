@@ -13,6 +13,7 @@ from typing import Any
 
 from abnet.networks import exact
 from abnet.networks.codebook import MOST_NEURONS, code_length
+from abnet.networks.independent_signs import WIDEST_TABLE
 from abnet.training.mixture_plan import MixturePlan
 from abnet.training.recipe import Recipe
 from abnet.training.settings import Settings, TrainingSettings, is_auto
@@ -66,6 +67,8 @@ MOST_BOOSTED = 30
 """With more classes the forest is the only teacher: boosting grows a tree for every class in every round."""
 AFFORDABLE = 2**26
 """Maximum number of products in a training step for which "auto" is exact: some milliseconds on one core."""
+SERIES_COST = 700
+"""Products that take the time of the series for each neuron below the output, in training."""
 MOST_EXACT_MEMBER = 10
 """Widest layer of a mixture's members for which "auto" is exact."""
 PRIOR_RATE = 0.05
@@ -142,6 +145,8 @@ def resolve(settings: Settings, sizes: Sizes, preprocessor: str | None = None) -
         )
     hidden = _widths(settings, sizes)
     aggregation = _member_aggregation(settings, hidden)
+    if settings.aggregation == "exact" and settings.hidden is not None:
+        settings.check_width(sizes.n_classes)
     return Recipe(
         hidden_layer_sizes=hidden,
         n_estimators=_n_members(settings, sizes),
@@ -276,11 +281,11 @@ def network_aggregation(settings: Settings, hidden: tuple[int, ...], n_rows: int
     """
     if settings.aggregation != "auto":
         return settings.aggregation
-    affordable = max(hidden) <= exact.MAX_WIDTH
+    affordable = max(hidden[:-1], default=0) <= exact.MAX_WIDTH
     affordable = affordable and exact_cost(hidden, batch_size(settings.training, n_rows)) <= AFFORDABLE
     if affordable:
         aggregation = "exact"
-        reason = "all representations are affordable"
+        reason = "the exact output is affordable"
     else:
         aggregation = settings.wide
         reason = "too many representations to enumerate"
@@ -292,12 +297,19 @@ def network_aggregation(settings: Settings, hidden: tuple[int, ...], n_rows: int
 def exact_cost(hidden: tuple[int, ...], batch_size: int) -> int:
     """Products of one exact forward pass: ``2^{d_k + d_{k-1}}`` for each pair of layers, ``2^{d_1}`` for each row.
 
+    For a wide last hidden layer, `SERIES_COST` products for each of its neurons take the place of ``2^{d_{L-1}}``.
+
     Examples
     --------
     >>> exact_cost((12, 12, 12), 64) <= AFFORDABLE, exact_cost((13, 13), 64) <= AFFORDABLE
     (True, False)
+    >>> exact_cost((8, 50), 64) <= AFFORDABLE, exact_cost((500,), 64) <= AFFORDABLE
+    (True, True)
     """
-    return sum(2 ** (below + above) for below, above in pairwise(hidden)) + batch_size * 2 ** hidden[0]
+    corners = [2**d for d in hidden]
+    if hidden[-1] > WIDEST_TABLE:
+        corners[-1] = SERIES_COST * hidden[-1]
+    return sum(below * above for below, above in pairwise(corners)) + batch_size * corners[0]
 
 
 def computes_risk(settings: Settings, n_classes: int) -> bool:

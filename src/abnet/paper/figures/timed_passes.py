@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from abnet.networks import exact, pbgnet
 from abnet.networks.bam import BAM
 from abnet.networks.cube import corners
+from abnet.networks.lifting import lift, mean_activation
 
 __all__ = [
     "DEPTHS",
@@ -158,10 +159,10 @@ def output_as_written(layers: tuple[Any, ...], lifted: Any) -> Any:
     """
     import jax.numpy as jnp
 
-    P = _products(exact.mean_activation(layers[0], lifted))
+    P = _products(mean_activation(layers[0], lifted))
     for V in layers[1:]:
-        below = jnp.asarray(exact.lift(corners(V.shape[1] - 1, V.dtype)))
-        P = P @ _products(exact.mean_activation(V, below))
+        below = jnp.asarray(lift(corners(V.shape[1] - 1, V.dtype)))
+        P = P @ _products(mean_activation(V, below))
     return P[:, 1] - P[:, 0]
 
 
@@ -189,7 +190,7 @@ def _compiled(output: Callable[..., Any]) -> Builder:
     def build(network: BAM, X: NDArray[np.float32]) -> Forward:
         import jax
 
-        layers, lifted = jax.device_put((network.layers, np.asarray(exact.lift(X))))
+        layers, lifted = jax.device_put((network.layers, np.asarray(lift(X))))
         program = jax.jit(output)
         return lambda: jax.block_until_ready(program(layers, lifted))
 
