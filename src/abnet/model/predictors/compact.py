@@ -126,7 +126,7 @@ class Compact(Predictor):
         largest = float(np.abs(self.H).reshape(len(self.H), -1).max(axis=1).mean())
         if self.n_classes == 2:
             largest = (1.0 + largest) / 2.0
-        return max(0.0, 1.0 - largest - _ROUNDING)
+        return max(0.0, 1.0 - largest - _ROUNDING - self.score_error)
 
     def score_rows(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """``mean_m Σ_s H_m[s] P_m(x)[s]``."""
