@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from abnet.explanation.row_explanation import explain
     from abnet.export.export_model import export_model
     from abnet.model import Model, load
+    from abnet.model.certify_copy import certify_copy
     from abnet.model.certify_table import certify_predictions, certify_table
     from abnet.model.check_inputs import check_inputs
     from abnet.model.monitor_table import monitor
@@ -61,6 +62,7 @@ __all__ = [
     "TargetRecall",
     "bounds",
     "certify",
+    "certify_copy",
     "certify_predictions",
     "certify_scores",
     "certify_table",
@@ -98,6 +100,7 @@ __getattr__, __dir__ = lazy_names(
         "abnet.certificates.certificate": ["Certificate", "load_certificate"],
         "abnet.certificates.goals": ["Costs", "TargetError", "TargetPrecision", "TargetRecall"],
         "abnet.certificates.certify_model": ["certify"],
+        "abnet.model.certify_copy": ["certify_copy"],
         "abnet.model.certify_table": ["certify_predictions", "certify_table"],
         "abnet.model.check_inputs": ["check_inputs"],
         "abnet.certificates.paired_errors": ["compare_errors"],

@@ -24,6 +24,7 @@ from abnet.certificates.paired_errors import compare_judged
 from abnet.certificates.scores import certify_scores
 from abnet.certificates.statements.betting_gibbs_bound import BettingGibbsBound
 from abnet.certificates.statements.confusion_rate import confusion_rates
+from abnet.certificates.statements.copied_error import CopiedErrorBound
 from abnet.certificates.statements.cost_bound import CostBound
 from abnet.certificates.statements.statement import Statement, statement_types
 from abnet.certificates.terms import Expected, Terms
@@ -95,7 +96,12 @@ REAL: dict[str, Callable[[], Certificate]] = {
     "trained, Catoni": lambda: certify(evidence(), Terms(trained=True, kl=3.0, expected=Expected(0.1, 3.0, 0.02))),
     "trained, sampled": lambda: certify(
         evidence(n_paths=8), Terms(trained=True, kl=3.0, vote="kept paths", vote_paths=25)),
+    "trained, floor": lambda: certify(evidence(), Terms(trained=True, kl=3.0, floor=0.004)),
     "trained, init": lambda: certify(evidence(), Terms(trained=True, kl=9.0, source="init")),
+    "copy": lambda: Certificate(
+        statements=(CopiedErrorBound.from_counts(
+            errors=certify(evidence(), TEST).facts.errors_of(None), n=N, differing=2, compared=900, delta=0.05),),
+        facts=certify(evidence(), TEST).facts),
     "drawn": lambda: certify_drawn(evidence(), Terms()),
     "drawn, trained": lambda: certify_drawn(evidence(), Terms(trained=True), 4.0),
     "confusion": lambda: Certificate(
@@ -134,6 +140,7 @@ FREE = {
 """Fields that neither the facts nor another statement determine."""
 
 FREE_THERE = {
+    "copy": {"differing", "compared"},
     "populations": {"population"},
     "abstaining, populations": {"population"},
     "groups": {"risk", "answers"},

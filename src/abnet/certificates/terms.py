@@ -63,6 +63,9 @@ class Terms:
         ``predict``.
     expected : Expected or None
         Expected values from the first part, from which Catoni's C is chosen.
+    floor : float
+        A number in [0, 1/2) that no expected loss of the trained posterior can be below, on any row. It may depend on
+        the posterior, as the divergence does.
     """
 
     delta: float = 0.05
@@ -73,6 +76,7 @@ class Terms:
     vote: Literal["expectation", "fresh paths", "kept paths"] | None = "expectation"
     vote_paths: int | None = None
     expected: Expected | None = None
+    floor: float = 0.0
     drawn: Draw = "network"
 
     def __post_init__(self) -> None:
@@ -84,6 +88,8 @@ class Terms:
             raise ValueError("vote_paths must be given for a vote of kept paths, and for no other vote.")
         if not self.trained and self.kl:
             raise ValueError("kl must be 0 for a model that was not trained on the bound rows.")
+        if not 0.0 <= self.floor < 0.5:
+            raise ValueError(f"floor must lie in [0, 1/2); got {self.floor}.")
         if self.expected is not None and (not self.trained or self.source != "split"):
             raise ValueError("expected needs a first part (source='split') and a posterior trained on the other rows.")
         if self.trained and self.source == "test set":

@@ -60,6 +60,9 @@ class Evaluated:
     region_words: tuple[RegionWords, ...] = ()
 
 
+_LARGEST_FLOOR = 0.49
+
+
 class Observed(NamedTuple):
     """What the bound rows show.
 
@@ -239,10 +242,11 @@ def observe_posterior(
 
 
 def terms_of_posterior(terms: Terms, posterior: Posterior, predictor: Predictor) -> Terms:
-    """The terms, with the divergence and the kept paths of a posterior that was trained on the bound rows."""
+    """The terms, with the divergence, the least loss and the kept paths of a posterior trained on the bound rows."""
     if not terms.trained:
         return terms
     kl = float(posterior.astype(np.float64).kl())
     if predictor.n_paths is None:
-        return replace(terms, kl=kl, vote="expectation")
+        # An output near 0 everywhere errs half of the time: the bound on the vote is useless then, whatever the floor.
+        return replace(terms, kl=kl, vote="expectation", floor=min(predictor.least_loss, _LARGEST_FLOOR))
     return replace(terms, kl=kl, vote="kept paths", vote_paths=predictor.n_paths)

@@ -70,7 +70,7 @@ def layer_means(V: Float[Any, "units _"], m: Float[Any, "rows d"]) -> Float[Any,
 
 
 def surrogate_means(V: Float[Any, "units _"], m: Float[Any, "rows d"]) -> Float[Any, "rows units"]:
-    """`layer_means` for training: by the table, or by `normal_means`, which takes a hundredth of the series' time."""
+    """`layer_means` for training: by the table, or by `normal_means`, which is faster than the series."""
     if is_narrow(V):
         return multilinear(layer_table(V), m)
     return normal_means(V, m.T).T

@@ -32,6 +32,10 @@ WIDEST = 40
 """Widest leading layer that a table over its representations could be stored for: 2^40 values are 8 TB."""
 
 
+# More than the rounding errors of H, and of losses that are computed from it.
+_ROUNDING = 1e-9
+
+
 @dataclass(frozen=True, eq=False)
 class Compact(Predictor):
     """Compact networks: ``F(x) = mean_m Σ_s H_m[s] P_m(x)[s]``, at the same cost for every depth.
@@ -115,6 +119,14 @@ class Compact(Predictor):
         if self.H.ndim == 2:
             return 2
         return int(self.H.shape[2])
+
+    @property
+    def least_loss(self) -> float:
+        """``(1 - mean_m max_s |H_m[s]|)/2``: the output of each member is a mean of its entries of H."""
+        largest = float(np.abs(self.H).reshape(len(self.H), -1).max(axis=1).mean())
+        if self.n_classes == 2:
+            largest = (1.0 + largest) / 2.0
+        return max(0.0, 1.0 - largest - _ROUNDING - self.score_error)
 
     def score_rows(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """``mean_m Σ_s H_m[s] P_m(x)[s]``."""

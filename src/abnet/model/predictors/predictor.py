@@ -56,6 +56,11 @@ class Predictor(ABC):
         return None
 
     @property
+    def least_loss(self) -> float:
+        """A number that the expected loss of no row and label can be below, for a vote of expected outputs."""
+        return 0.0
+
+    @property
     def score_error(self) -> float:
         """Proved upper bound on the error of an expectation, where more than the last digits of a sum may be wrong."""
         return 0.0
