@@ -86,8 +86,6 @@ def report_table(
     title: str | None = None,
     owner: str | None = None,
     purpose: str | None = None,
-    date: str | None = None,
-    data: str | None = None,
     card: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     certificates: Sequence[str | os.PathLike[str]] = (),
     form: bool = True,
@@ -106,8 +104,8 @@ def report_table(
         Column with the labels; by default the one that the model predicts.
     compared : path, optional
         Other models to show: a file with the output of ``abnet compare --json``.
-    title, owner, purpose, date, data : str, optional
-        Heading of the page; who is accountable for the model; what it is for; a date; a description of the data.
+    title, owner, purpose : str, optional
+        Heading of the page; who is accountable for the model; what it is for.
     card : path or mapping, optional
         More facts that only people know, in the form of ``abnet report MODEL --card-template``.
     certificates : sequence of paths
@@ -118,7 +116,7 @@ def report_table(
         Called with the share that is done, between 0 and 1.
     """
     loaded = as_model(model)
-    about = about_from(card, title=title, owner=owner, purpose=purpose, date=date, data=data)
+    about = about_from(card, title=title, owner=owner, purpose=purpose)
     others = [load_certificate(path) for path in certificates]
     peers: tuple[Peer, ...] = ()
     if compared is not None:
