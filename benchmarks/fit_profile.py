@@ -33,7 +33,7 @@ STEPS = (
     ("    thresholds of the codes", "abnet.training.features.Features.code_map"),
     ("    training", "abnet.training.mixture_learning.learn_mixture"),
     ("      teachers", "abnet.training.teacher_pool.fit_pool"),
-    ("      members", "abnet.training.members.learn_members"),
+    ("      members", "abnet.training.train_members.learn_members"),
     ("    logistic regression beside it", "abnet.estimators.logistic_rival.learned_logistic"),
     ("    observe the bound rows", "abnet.estimators.observing.observe_blocks"),
     ("    certificate and decision", "abnet.estimators.fit.judge"),

@@ -20,8 +20,8 @@ import pandas as pd
 
 from abnet import CertifiedClassifier
 from abnet.networks.bam import BAM
-from abnet.training import members as training_members
 from abnet.training import mixture_learning, posterior_learner, train_mixture
+from abnet.training import train_members as training_members
 from measure import certified_error
 from tables import measures, write
 

@@ -33,11 +33,11 @@ from abnet.networks.lifting import lift
 from abnet.paper.data.datasets import mnist_digits
 from abnet.training.compilation import compilation_cache
 from abnet.training.learned import BoundRows
-from abnet.training.members import learn_members
 from abnet.training.mixture_plan import MixturePlan
 from abnet.training.posterior_learner import PosteriorLearner
 from abnet.training.progress_bar import training_bar
 from abnet.training.seeds import generators_from
+from abnet.training.train_members import learn_members
 from abnet.utils.atomic import atomic_path
 from images import deskew, oriented_gradients, shifted
 

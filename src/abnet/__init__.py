@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from abnet import bounds, explanation, export, networks, paper
     from abnet.certificates.certificate import Certificate, load_certificate
     from abnet.certificates.certify_model import certify
+    from abnet.certificates.compare_models import compare_errors
     from abnet.certificates.goals import Costs, TargetError, TargetPrecision, TargetRecall
     from abnet.certificates.monitor import Monitor
-    from abnet.certificates.paired_errors import compare_errors
     from abnet.certificates.planning import plan
     from abnet.certificates.scores import certify_scores
     from abnet.estimators.abnet import ABNetClassifier, PBGNetClassifier
@@ -103,7 +103,7 @@ __getattr__, __dir__ = lazy_names(
         "abnet.model.certify_copy": ["certify_copy"],
         "abnet.model.certify_table": ["certify_predictions", "certify_table"],
         "abnet.model.check_inputs": ["check_inputs"],
-        "abnet.certificates.paired_errors": ["compare_errors"],
+        "abnet.certificates.compare_models": ["compare_errors"],
         "abnet.certificates.planning": ["plan"],
         "abnet.certificates.scores": ["certify_scores"],
         "abnet.certificates.monitor": ["Monitor"],

@@ -10,17 +10,16 @@ import pytest
 
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify_model import certify_judged, confusion_of
-from abnet.certificates.decided import about_the_decision
+from abnet.certificates.certify_own_decision import about_the_decision
+from abnet.certificates.compare_models import compare_judged
 from abnet.certificates.decision import Decision
 from abnet.certificates.evidence import Evidence, observe
 from abnet.certificates.facts import Facts
 from abnet.certificates.from_evidence import certify, certify_drawn, counting, for_candidates
 from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall
 from abnet.certificates.goals.specificity import TargetSpecificity
-from abnet.certificates.held import Held
+from abnet.certificates.judged_answers import judge_answers
 from abnet.certificates.meet_goal import meet
-from abnet.certificates.outside import judge_answers
-from abnet.certificates.paired_errors import compare_judged
 from abnet.certificates.scores import certify_scores
 from abnet.certificates.statements.betting_gibbs_bound import BettingGibbsBound
 from abnet.certificates.statements.confusion_rate import confusion_rates
@@ -28,6 +27,7 @@ from abnet.certificates.statements.copied_error import CopiedErrorBound
 from abnet.certificates.statements.cost_bound import CostBound
 from abnet.certificates.statements.statement import Statement, statement_types
 from abnet.certificates.terms import Expected, Terms
+from abnet.certificates.validation_scores import ValidationScores
 
 N = 400
 RNG = np.random.default_rng(0)
@@ -50,7 +50,7 @@ def several() -> Evidence:
 
 
 def with_goal(goal: Goal, *, fitted: bool) -> Certificate:
-    held = Held(SCORES, TRUTH)
+    held = ValidationScores(SCORES, TRUTH)
     terms = Terms() if fitted else TEST
     decision, made = meet(goal, held, SCORES, TRUTH, NAMES, terms, keys=KEYS)
     certificate = certify(evidence(keys=KEYS), terms)

@@ -11,14 +11,13 @@ import pytest
 import abnet
 from abnet import Model
 from abnet.certificates.certify_model import certify_judged
-from abnet.certificates.decided import about_the_decision
+from abnet.certificates.certify_own_decision import about_the_decision
 from abnet.certificates.decision import Decision
 from abnet.certificates.evidence import observe
 from abnet.certificates.from_evidence import certify, counting
 from abnet.certificates.goals import TargetError, TargetRecall
-from abnet.certificates.held import Held
+from abnet.certificates.judged_answers import judge_answers
 from abnet.certificates.meet_goal import meet
-from abnet.certificates.outside import judge_answers
 from abnet.certificates.statements.answered_error import AnsweredErrorBound
 from abnet.certificates.statements.coverage import Coverage
 from abnet.certificates.statements.cut_bound import CutRateBound
@@ -30,6 +29,7 @@ from abnet.certificates.statements.precision import PrecisionBound, PrecisionTes
 from abnet.certificates.statements.rate_test import CutTest
 from abnet.certificates.statements.recall import RecallBound, RecallTest
 from abnet.certificates.terms import Terms
+from abnet.certificates.validation_scores import ValidationScores
 from abnet.model.card import Card
 from abnet.model.certify_table import certify_table
 from abnet.model.predictors.compact import Compact
@@ -167,7 +167,7 @@ def test_a_threshold_below_every_row_is_said_to_answer_all() -> None:
     scores = np.linspace(-1.0, 1.0, 400)
     truth = (scores > 0).astype(int)
     decision, made = meet(
-        TargetError(0.1), Held(scores, truth), scores, truth, ("no", "yes"), Terms(), keys=np.arange(400)
+        TargetError(0.1), ValidationScores(scores, truth), scores, truth, ("no", "yes"), Terms(), keys=np.arange(400)
     )
     assert decision is not None
     certificate = certify(observe(truth, truth, ("no", "yes")), Terms()).adding(made)

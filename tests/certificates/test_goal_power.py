@@ -12,7 +12,6 @@ from abnet.certificates.decision import ARGMAX, Decision
 from abnet.certificates.evidence import Evidence, observe
 from abnet.certificates.goals import Goal, TargetError, TargetPrecision, TargetRecall
 from abnet.certificates.goals.cut_goal import CutGoal
-from abnet.certificates.held import Held
 from abnet.certificates.meet_goal import meet
 from abnet.certificates.rates_of_cut import rates_of_cut
 from abnet.certificates.statements.answered_error import AnsweredErrorTest
@@ -24,6 +23,7 @@ from abnet.certificates.statements.recall import RecallBound
 from abnet.certificates.statements.statement import Statement
 from abnet.certificates.terms import Terms
 from abnet.certificates.thresholds import Candidates, cut_counts
+from abnet.certificates.validation_scores import ValidationScores
 from broken_promise import breaks
 
 CLASSES = ("well", "ill")
@@ -62,7 +62,9 @@ def share_certified(goal: Goal, shape: str, *, surer: float = 1.0, held: int = 2
     found = 0
     for _ in range(held):
         scores, truth = calibrated(rng, shape, 300)
-        candidates = goal.candidates(Held(np.sign(scores) * np.abs(scores) ** surer, truth), CLASSES, 300, TERMS)
+        candidates = goal.candidates(
+            ValidationScores(np.sign(scores) * np.abs(scores) ** surer, truth), CLASSES, 300, TERMS
+        )
         found += sum(
             goal.certify(seen(candidates, *calibrated(rng, shape, 300)), candidates, TERMS)[0] is not None
             for _ in range(each)
@@ -95,11 +97,11 @@ def test_surer_held_scores_do_not_spoil_the_first_test() -> None:
 def test_the_order_of_the_rows_does_not_matter() -> None:
     rng = np.random.default_rng(2)
     for goal in (TargetError(0.1), TargetPrecision(0.85, "ill"), TargetRecall(0.9, "ill")):
-        held, (scores, truth) = Held(*calibrated(rng, "logit", 300)), calibrated(rng, "logit", 300)
+        held, (scores, truth) = ValidationScores(*calibrated(rng, "logit", 300)), calibrated(rng, "logit", 300)
         by_label = np.lexsort((scores, truth))
         given = meet(goal, held, scores, truth, CLASSES, TERMS, keys=np.arange(300))
         assert given == meet(goal, held, scores[by_label], truth[by_label], CLASSES, TERMS, keys=np.arange(300))
-        turned = Held(held.scores[::-1], held.codes[::-1])
+        turned = ValidationScores(held.scores[::-1], held.codes[::-1])
         assert given == meet(goal, turned, scores, truth, CLASSES, TERMS, keys=np.arange(300))
 
 
@@ -138,7 +140,7 @@ def n_false(kind: str, settle: Any, *, terms: Terms = TERMS) -> int:
     goal = LIMITS[kind]
     found = 0
     for _ in range(HELD):
-        candidates = goal.candidates(Held(*at_the_limit(rng, kind, 3000)), CLASSES, 400, terms)
+        candidates = goal.candidates(ValidationScores(*at_the_limit(rng, kind, 3000)), CLASSES, 400, terms)
         found += sum(is_false(kind, settle(goal, candidates, at_the_limit(rng, kind, 400), terms)) for _ in range(EACH))
     return found
 
@@ -207,7 +209,7 @@ def n_wrong_somewhere(goal: Goal, *, paid: bool) -> int:
     found = 0
     n_thresholds = 1
     for _ in range(5):
-        candidates = goal.candidates(Held(*spread(rng, 300)), CLASSES, 300, TERMS)
+        candidates = goal.candidates(ValidationScores(*spread(rng, 300)), CLASSES, 300, TERMS)
         records = np.flatnonzero(np.diff(np.maximum.accumulate(candidates.merits), prepend=-1.0))
         assert len(records) == candidates.n_selectable
         if paid:
@@ -248,7 +250,7 @@ def test_what_is_stated_beside_a_goal_holds(goal: CutGoal) -> None:
     wrong = dict.fromkeys(true_rates(0.0), 0)
     certified = 0
     for _ in range(10):
-        candidates = goal.candidates(Held(*spread(rng, 300)), CLASSES, 300, TERMS)
+        candidates = goal.candidates(ValidationScores(*spread(rng, 300)), CLASSES, 300, TERMS)
         for _ in range(30):
             decision, (_, *beside) = goal.certify(seen(candidates, *spread(rng, 300)), candidates, TERMS)
             if decision is None:
@@ -275,7 +277,7 @@ def test_what_is_stated_beside_a_goal_holds(goal: CutGoal) -> None:
 def test_the_rows_that_would_be_needed_are_enough_in_four_of_five_samples() -> None:
     goal = TargetError(0.05)
     rng = np.random.default_rng(6)
-    candidates = goal.candidates(Held(*calibrated(rng, "clusters", 5000)), CLASSES, 120, TERMS)
+    candidates = goal.candidates(ValidationScores(*calibrated(rng, "clusters", 5000)), CLASSES, 120, TERMS)
     outcomes = [goal.certify(seen(candidates, *calibrated(rng, "clusters", 120)), candidates, TERMS) for _ in range(10)]
     statement = next(made for decision, (made, *_) in outcomes if decision is None)
     assert isinstance(statement, AnsweredErrorTest)

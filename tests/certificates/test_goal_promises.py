@@ -5,15 +5,15 @@ import pytest
 from scipy.special import expit
 from scipy.stats import binom, norm
 
-from abnet.bounds.counted import cost_bound
+from abnet.bounds.held_out_bounds import cost_bound
 from abnet.certificates.decision import Decision, cuts_between
 from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall
-from abnet.certificates.held import Held
 from abnet.certificates.keyed_order import bet_keys, row_order
 from abnet.certificates.meet_goal import meet
 from abnet.certificates.row_hashing import row_hashes
 from abnet.certificates.statements.cost_bound import CostBound
 from abnet.certificates.terms import Terms
+from abnet.certificates.validation_scores import ValidationScores
 from broken_promise import breaks
 
 CLASSES = ("well", "ill")
@@ -46,7 +46,7 @@ def certified(goal: Goal, rng: np.random.Generator, *, n: int = 400, sort: bool 
         scores = scores[order]
         truth = truth[order]
     keys = bet_keys(row_order(row_hashes(scores[:, None], truth)))
-    held = Held(*draw(rng, 300))
+    held = ValidationScores(*draw(rng, 300))
     return (*meet(goal, held, scores, truth, CLASSES, Terms(delta=DELTA), keys=keys), (scores, truth))
 
 
@@ -94,7 +94,7 @@ def test_a_sequence_that_skips_a_failure_is_caught() -> None:
     rng = np.random.default_rng(6)
     broken = 0
     for _ in range(SAMPLES):
-        candidates = goal.candidates(Held(*draw(rng, 300)), CLASSES, 400, Terms(delta=DELTA))
+        candidates = goal.candidates(ValidationScores(*draw(rng, 300)), CLASSES, 400, Terms(delta=DELTA))
         scores, truth = draw(rng, 400)
         good = [d for d in candidates.decisions if np.mean(d(scores)[truth == 1] == 1) >= 0.9]
         broken += bool(good) and is_broken(goal, good[-1])
@@ -119,7 +119,7 @@ def test_certified_costs_hold(sort: bool) -> None:
 def test_costs_move_the_cut_towards_the_dear_error() -> None:
     rng = np.random.default_rng(8)
     dear = Costs({("ill", "well"): 20.0, ("well", "ill"): 1.0})
-    held = Held(*draw(rng, 2000))
+    held = ValidationScores(*draw(rng, 2000))
     (decision,) = dear.candidates(held, CLASSES, 400, Terms()).decisions
     assert decision.threshold is not None
     assert decision.threshold < -0.3  # P(ill) = 1/21 is at -.75
@@ -132,9 +132,9 @@ def score_at(p: float) -> float:
 def test_the_bayes_cut_is_taken_unless_another_is_clearly_cheaper() -> None:
     scores, truth = draw(np.random.default_rng(9), 200)
     goal = Costs({("ill", "well"): 4.0, ("well", "ill"): 1.0})
-    (decision,) = goal.candidates(Held(scores, truth, score_at), CLASSES, 400, Terms()).decisions
+    (decision,) = goal.candidates(ValidationScores(scores, truth, score_at), CLASSES, 400, Terms()).decisions
     assert decision.threshold == pytest.approx(-np.log(4) / 4, abs=5e-4)
-    (wrong,) = goal.candidates(Held(scores, truth, lambda p: 0.9), CLASSES, 400, Terms()).decisions
+    (wrong,) = goal.candidates(ValidationScores(scores, truth, lambda p: 0.9), CLASSES, 400, Terms()).decisions
     assert wrong.threshold is not None
     assert wrong.threshold < 0.3
 
@@ -143,7 +143,7 @@ def test_the_cheapest_cut_is_the_cheapest_by_exhaustion() -> None:
     rng = np.random.default_rng(3)
     scores, truth = draw(rng, 300)
     goal = Costs({("ill", "well"): 3.0, ("well", "ill"): 1.0})
-    (decision,) = goal.candidates(Held(scores, truth), CLASSES, 400, Terms()).decisions
+    (decision,) = goal.candidates(ValidationScores(scores, truth), CLASSES, 400, Terms()).decisions
     table = goal.table(CLASSES)
     totals = [table[truth, (scores > t).astype(int)].sum() for t in cuts_between(scores)]
     assert table[truth, decision(scores)].sum() == min(totals)
@@ -200,9 +200,9 @@ def test_unknown_labels_cost_as_much_as_anything_can() -> None:
     scores, truth = draw(np.random.default_rng(14), 400)
     goal = Costs([[0.0, 1.0], [5.0, 0.0]])
     keys = np.arange(400)
-    _, (before, *_) = meet(goal, Held(scores, truth), scores, truth, CLASSES, Terms(), keys=keys)
+    _, (before, *_) = meet(goal, ValidationScores(scores, truth), scores, truth, CLASSES, Terms(), keys=keys)
     strange = np.where(np.arange(400) < 100, 2, truth)
-    _, (after, *_) = meet(goal, Held(scores, truth), scores, strange, CLASSES, Terms(), keys=keys)
+    _, (after, *_) = meet(goal, ValidationScores(scores, truth), scores, strange, CLASSES, Terms(), keys=keys)
     assert (after.value or 0.0) > (before.value or 0.0) + 1.0
     assert isinstance(after, CostBound)
     assert after.largest == 5.0
@@ -224,7 +224,7 @@ def test_decisions_agree_for_the_other_positive_class() -> None:
 
 
 def test_goals_that_cannot_be_are_refused() -> None:
-    held = Held(*draw(np.random.default_rng(0), 50))
+    held = ValidationScores(*draw(np.random.default_rng(0), 50))
     with pytest.raises(ValueError, match=r"1\.5"):
         TargetError(1.5)
     with pytest.raises(ValueError, match="sick"):
@@ -254,7 +254,7 @@ def test_abstention_thresholds_from_the_counted_rows_are_a_trap() -> None:
     n_above = np.arange(1, 401)
     for seed in range(SAMPLES):
         rng = np.random.default_rng([22, seed])
-        held = Held(rng.random(200), np.ones(200, int))
+        held = ValidationScores(rng.random(200), np.ones(200, int))
         scores = rng.random(400)
         wrong = rng.random(400) < 1.1 * target
         errors_above = np.cumsum(wrong[np.argsort(-scores)])
@@ -268,7 +268,7 @@ def test_abstention_thresholds_from_the_counted_rows_are_a_trap() -> None:
 
 def test_candidates_are_paid_for() -> None:
     scores, truth = draw(np.random.default_rng(2), 3000)
-    held = Held(*draw(np.random.default_rng(3), 500))
+    held = ValidationScores(*draw(np.random.default_rng(3), 500))
     found = [
         meet(TargetError(0.1), held, scores, truth, CLASSES, Terms(n_candidates=k), keys=np.arange(3000))[0]
         for k in (1, 1000)

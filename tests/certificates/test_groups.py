@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from abnet import bounds
 from abnet.bounds.betting import betting_bound, row_weighted_betting_bound
-from abnet.bounds.counted import group_error_bound
 from abnet.bounds.gibbs import gibbs_bound
+from abnet.bounds.held_out_bounds import group_error_bound
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.evidence import observe
 from abnet.certificates.from_evidence import certify

@@ -9,7 +9,7 @@ from scipy.stats import beta, binom, multinomial
 
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify_model import confusion_of
-from abnet.certificates.outside import judge_answers
+from abnet.certificates.judged_answers import judge_answers
 from abnet.certificates.statements.confusion_rate import ConfusionRate
 from abnet.certificates.terms import Terms
 from abnet.utils.text_layout import page_width

@@ -14,10 +14,10 @@ import abnet
 from abnet.certificates.decision import ARGMAX, Decision
 from abnet.certificates.fitted_rows import row_filter
 from abnet.certificates.goals import TargetError
-from abnet.certificates.held import Held
 from abnet.certificates.meet_goal import meet
 from abnet.certificates.statements.answered_error import AnsweredErrorBound
 from abnet.certificates.terms import Terms
+from abnet.certificates.validation_scores import ValidationScores
 from abnet.model.card import Card
 from abnet.model.distributed_scoring import certify_frame
 from abnet.model.predictors.compact import Compact
@@ -137,7 +137,7 @@ def decided(rng: np.random.Generator) -> tuple[Decision, tuple[np.ndarray, np.nd
     while True:
         first = draw(rng, 300)
         bound = draw(rng, 100)
-        held = Held(PREDICTOR.scores(first[0]), first[1])
+        held = ValidationScores(PREDICTOR.scores(first[0]), first[1])
         scores = PREDICTOR.scores(bound[0])
         terms = Terms(delta=DELTA)
         decision, _ = meet(GOAL, held, scores, bound[1], ("0", "1"), terms, keys=np.arange(len(scores)))

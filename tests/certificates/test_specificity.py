@@ -15,10 +15,10 @@ import abnet
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.decision import Decision
 from abnet.certificates.goals.specificity import TargetSpecificity
-from abnet.certificates.held import Held
 from abnet.certificates.meet_goal import meet
 from abnet.certificates.statements.specificity import SpecificityBound, SpecificityTest
 from abnet.certificates.terms import Terms
+from abnet.certificates.validation_scores import ValidationScores
 from abnet.cli.app import app
 from broken_promise import breaks
 
@@ -47,7 +47,7 @@ def test_promise(positive: str, mutant: bool) -> None:
     samples = 400
     broken = met = 0
     for _ in range(samples):
-        held = Held(*draw(rng, 200))
+        held = ValidationScores(*draw(rng, 200))
         scores, truth = draw(rng, 300)
         if mutant:
             candidates = goal.candidates(held, CLASSES, 300, Terms(delta=DELTA))
@@ -73,7 +73,7 @@ def test_the_counts_are_those_of_the_rows() -> None:
     truth[:20] = 2
     goal = TargetSpecificity(0.7, "ill")
     decision, statements = meet(
-        goal, Held(*draw(rng, 300)), scores, truth, CLASSES, Terms(source="test set"), keys=np.arange(500)
+        goal, ValidationScores(*draw(rng, 300)), scores, truth, CLASSES, Terms(source="test set"), keys=np.arange(500)
     )
     assert decision is not None
     (made,) = (s for s in statements if isinstance(s, SpecificityTest))
@@ -97,7 +97,9 @@ def test_scores_of_another_model() -> None:
 
 def test_without_a_negative_row_there_is_no_threshold() -> None:
     with pytest.raises(ValueError, match="ill"):
-        TargetSpecificity(0.9, "ill").candidates(Held(np.zeros(9), np.ones(9, np.intp)), CLASSES, 9, Terms())
+        TargetSpecificity(0.9, "ill").candidates(
+            ValidationScores(np.zeros(9), np.ones(9, np.intp)), CLASSES, 9, Terms()
+        )
 
 
 def test_from_fit_to_certify(tmp_path: Path) -> None:

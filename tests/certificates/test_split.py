@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from abnet.bounds import clopper_pearson_bound
-from abnet.bounds.counted import cost_bound, group_error_bound
+from abnet.bounds.held_out_bounds import cost_bound, group_error_bound
 from abnet.certificates import Split, drawn_seed, row_hashes, row_order
 from abnet.certificates.split import warn_of_few_rows
 from broken_promise import breaks

@@ -10,9 +10,9 @@ from abnet.certificates.decision import cuts_between
 from abnet.certificates.evidence import observe
 from abnet.certificates.facts import Facts
 from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall
-from abnet.certificates.held import Held
 from abnet.certificates.meet_goal import meet
 from abnet.certificates.terms import Terms
+from abnet.certificates.validation_scores import ValidationScores
 
 Array = NDArray[np.float64]
 CLASSES = ("well", "ill")
@@ -24,7 +24,7 @@ GOALS: dict[str, Goal] = {
 
 def thresholds_of(kind: str, s: Array, y: NDArray[np.bool_]) -> list[float]:
     """In the order in which they are tested; without the one that answers every row."""
-    candidates = GOALS[kind].candidates(Held(s, y.astype(int)), CLASSES, 1000, Terms())
+    candidates = GOALS[kind].candidates(ValidationScores(s, y.astype(int)), CLASSES, 1000, Terms())
     return [t for d in candidates.decisions if (t := d.threshold) is not None and t != -1.0]
 
 
@@ -77,7 +77,7 @@ def test_the_threshold_in_words_is_the_one_that_was_certified(rng: np.random.Gen
     s = rng.uniform(-1.0, 1.0, 1600)
     y = (s + rng.normal(scale=0.1, size=1600) > 0.0).astype(int)
     decision, (made, *_) = meet(
-        GOALS[kind], Held(s[:800], y[:800]), s[800:], y[800:], CLASSES, Terms(), keys=np.arange(800)
+        GOALS[kind], ValidationScores(s[:800], y[:800]), s[800:], y[800:], CLASSES, Terms(), keys=np.arange(800)
     )
     assert decision is not None
     facts = Facts.of(observe(y[800:], y[800:], CLASSES), Terms())
@@ -97,7 +97,12 @@ def test_the_first_threshold_has_rows_enough_to_pass(rng: np.random.Generator, w
     """The error falls from `worst` to 0: the more errors there are, the fewer rows are above the first threshold."""
     s = rng.random(4000)
     truth = (rng.random(4000) >= worst * (1.0 - s)).astype(int)
-    first = GOALS["abstaining"].candidates(Held(s, truth), CLASSES, 300, Terms(delta=0.1)).decisions[0].threshold
+    first = (
+        GOALS["abstaining"]
+        .candidates(ValidationScores(s, truth), CLASSES, 300, Terms(delta=0.1))
+        .decisions[0]
+        .threshold
+    )
     assert first is not None
     above = np.mean(s > first)
     assert 300 * above >= 45  # 0.95^45 < 0.1

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 import abnet
 from abnet import ABNetClassifier, CertifiedClassifier, PBGNetClassifier, fit_table
 from abnet.bounds import clopper_pearson_bound
-from abnet.bounds.counted import mean_by_betting
+from abnet.bounds.held_out_bounds import mean_by_betting
 from abnet.certificates import row_hashes, row_order
 from abnet.certificates.copied_rows import CopiesInStream
 from abnet.certificates.goals import Costs, TargetError

@@ -14,8 +14,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from abnet import ABNetClassifier, CertifiedClassifier, load
 from abnet.bounds import clopper_pearson_bound
 from abnet.certificates.goals import TargetError
-from abnet.certificates.held import Held
 from abnet.certificates.statements.confusion_rate import RateAtMost
+from abnet.certificates.validation_scores import ValidationScores
 from abnet.estimators import fit as whole_fit
 from abnet.model.predictors.compact import Compact
 from abnet.model.predictors.moments import MomentsPredictor
@@ -487,7 +487,7 @@ def test_held_out_scores_have_the_scale_of_the_networks(classes: int, rng: np.ra
     codes = rng.integers(0, classes, 100)
     of_teachers = shares(logits)
     of_networks = shares(logits / 2)
-    scores = Held.from_shares(of_networks, codes).scores
+    scores = ValidationScores.from_shares(of_networks, codes).scores
     predictor: Any = SimpleNamespace(scores=lambda rows: scores[rows])
     pool: Any = SimpleNamespace(out_of_fold=of_teachers[:100])
     examples: Any = SimpleNamespace(inputs=np.arange(900), targets=of_teachers, n_training_rows=100)

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from abnet.networks import Aggregation, Ancestral, Exact, PBGNet, SampledPBGNet, Uniform, exact, pbgnet
+from abnet.networks.aggregation import linear_loss
 from abnet.networks.bam import BAM
 from abnet.networks.codebook import code_words, decode_table
 from abnet.networks.gaussian_kl import gaussian_kl
 from abnet.networks.lifting import lift
 from abnet.networks.posterior import Posterior, register_with_jax
-from abnet.networks.protocol import linear_loss
 from abnet.training.objective import Objective
 from abnet.training.posterior_learner import PosteriorLearner, State, start
 from conftest import random_network

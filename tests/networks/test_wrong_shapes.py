@@ -18,7 +18,7 @@ from abnet.networks import pbgnet
 from abnet.networks import uniform
 from abnet.networks import ancestral
 from abnet.networks import gaussian_kl as gauss
-from abnet.networks import protocol
+from abnet.networks import aggregation
 from abnet.networks import cube
 from abnet.networks.bam import BAM
 from abnet.networks.codebook import code_length

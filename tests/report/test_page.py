@@ -19,10 +19,10 @@ from abnet.certificates.evidence import observe
 from abnet.certificates.fitted_rows import row_filter
 from abnet.certificates.from_evidence import certify
 from abnet.certificates.goals import TargetError, TargetRecall
-from abnet.certificates.held import Held
 from abnet.certificates.meet_goal import meet
 from abnet.certificates.statements.flagged import Flagged
 from abnet.certificates.terms import Terms
+from abnet.certificates.validation_scores import ValidationScores
 from abnet.explanation.background_rows import background_rows
 from abnet.model import Card, Model, load, save
 from abnet.report.about import About
@@ -189,7 +189,7 @@ def test_abstaining_is_told() -> None:
     scores = np.linspace(-1.0, 1.0, 400)
     truth = ((scores > 0) ^ (np.abs(scores) < 0.05)).astype(int)
     decision, made = meet(
-        TargetError(0.05), Held(scores, truth), scores, truth, ("no", "yes"), Terms(), keys=np.arange(400)
+        TargetError(0.05), ValidationScores(scores, truth), scores, truth, ("no", "yes"), Terms(), keys=np.arange(400)
     )
     assert decision is not None
     model = replace(models.model("mixture", 4, certificate=certificate().adding(made)), decision=decision)
@@ -213,7 +213,7 @@ def test_a_goal_that_every_row_meets_leaves_none_to_people() -> None:
     scores = np.linspace(-1.0, 1.0, 400)
     truth = (np.arange(400) >= 200).astype(int)
     decision, made = meet(
-        TargetError(0.05), Held(scores, truth), scores, truth, ("no", "yes"), Terms(), keys=np.arange(400)
+        TargetError(0.05), ValidationScores(scores, truth), scores, truth, ("no", "yes"), Terms(), keys=np.arange(400)
     )
     assert decision is not None
     assert decision.threshold is not None
@@ -229,7 +229,7 @@ def test_a_cut_is_told_with_its_threshold_and_measured_as_decided() -> None:
     scores = np.linspace(-1.0, 1.0, 400)
     truth = (np.arange(400) >= 200).astype(int)
     decision, made = meet(
-        TargetRecall(0.9, positive="yes"), Held(scores, truth), scores, truth, ("no", "yes"), Terms(),
+        TargetRecall(0.9, positive="yes"), ValidationScores(scores, truth), scores, truth, ("no", "yes"), Terms(),
         keys=np.arange(400),
     )  # fmt: skip
     assert decision is not None
@@ -261,7 +261,7 @@ def test_a_goal_that_could_not_be_certified_is_warned_of_on_the_first_page() -> 
     scores = np.linspace(-1.0, 1.0, 40)
     truth = (np.arange(40) >= 20).astype(int)
     decision, made = meet(
-        TargetRecall(0.99, positive="yes"), Held(scores, truth), scores, truth, ("no", "yes"), Terms(),
+        TargetRecall(0.99, positive="yes"), ValidationScores(scores, truth), scores, truth, ("no", "yes"), Terms(),
         keys=np.arange(40),
     )  # fmt: skip
     assert decision is None

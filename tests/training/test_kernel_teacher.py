@@ -9,9 +9,9 @@ from sklearn.datasets import make_blobs
 from sklearn.kernel_ridge import KernelRidge
 
 from abnet.training import kernel_teacher
+from abnet.training.built_in_teachers import teachers_named
 from abnet.training.kernel_teacher import KernelTeacher, left_out, relevances, squared_distances
 from abnet.training.teacher_pool import fit_pool
-from abnet.training.teachers import teachers_named
 
 
 @pytest.fixture

@@ -5,12 +5,12 @@ import pytest
 
 from abnet.networks import exact
 from abnet.networks.lifting import lift
-from abnet.training import members
+from abnet.training import train_members
 from abnet.training.centring import STREAMED, Centring
 from abnet.training.compilation import compiled_epoch
-from abnet.training.members import compile_members, learn_members
 from abnet.training.mixture_plan import MixturePlan
 from abnet.training.posterior_learner import PosteriorLearner
+from abnet.training.train_members import compile_members, learn_members
 
 
 def circle(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -31,7 +31,7 @@ def test_padded_columns_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = circle(np.random.default_rng(5), 120)
     plans = []
     for least in (2, 7):
-        monkeypatch.setattr(members, "LEAST_INPUTS", least)
+        monkeypatch.setattr(train_members, "LEAST_INPUTS", least)
         learner = PosteriorLearner((2, 3, 1), n_members=2)
         plans.append(learn_members(learner, lift(X), y, MixturePlan(20, 32), np.random.default_rng(0)))
     for one, other in zip(*(outcome.networks for outcome in plans), strict=True):
@@ -43,7 +43,7 @@ def test_rows_are_written_centred_beside_their_padding(rng: np.random.Generator)
     lifted = lift(rng.normal(size=(2 * STREAMED + 5, 7)).astype(np.float32))
     centring = Centring.of(lifted)
     order = rng.permutation(len(lifted))
-    rows = members._centred(centring, lifted, order, 3)
+    rows = train_members._centred(centring, lifted, order, 3)
     np.testing.assert_array_equal(rows[: len(order), :7], centring.apply(lifted[order])[:, :-1])
     np.testing.assert_array_equal(rows[: len(order), -1], centring.apply(lifted[order])[:, -1])
     assert not rows[:, 7:10].any()

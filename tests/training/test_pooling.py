@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import check_grad
 
-from abnet.training import pooling
-from abnet.training.pooling import pool_weights, pooled
+from abnet.training import pooled_predictions
+from abnet.training.pooled_predictions import pool_weights, pooled
 
 
 def predictions(
@@ -53,10 +53,10 @@ def test_the_gradient_is_that_of_the_loss(rng: np.random.Generator) -> None:
     at = np.array([0.3, 1.1])
 
     def value(weights: np.ndarray) -> float:
-        return pooling._loss_and_gradient(weights, *rest)[0]
+        return pooled_predictions._loss_and_gradient(weights, *rest)[0]
 
     def gradient(weights: np.ndarray) -> np.ndarray:
-        return pooling._loss_and_gradient(weights, *rest)[1]
+        return pooled_predictions._loss_and_gradient(weights, *rest)[1]
 
     assert check_grad(value, gradient, at) < 1e-4 * np.linalg.norm(gradient(at))
 
@@ -87,5 +87,5 @@ def test_few_rows_leave_the_weights_near_equal() -> None:
 def test_weights_of_many_rows_are_fitted_on_some(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
     P, codes = predictions(rng, 301, 3, 1.0)
     some = pool_weights(P[:, ::4], codes[::4])
-    monkeypatch.setattr(pooling, "MOST_ROWS", 100)
+    monkeypatch.setattr(pooled_predictions, "MOST_ROWS", 100)
     np.testing.assert_array_equal(pool_weights(P, codes), some)

@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from abnet.training.first_part import FirstPart
-from abnet.training.pooling import pooled
+from abnet.training.pooled_predictions import pooled
 from abnet.training.targets import distilled_examples, examples_without_teachers, some_of_each_class
 from abnet.training.teacher_pool import TeacherPool, fit_pool
 

@@ -9,8 +9,8 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from abnet.training import teacher_pool
+from abnet.training.built_in_teachers import teachers_named
 from abnet.training.teacher_pool import fit_pool
-from abnet.training.teachers import teachers_named
 
 
 class Parrot(ClassifierMixin, BaseEstimator):

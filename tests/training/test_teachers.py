@@ -3,7 +3,7 @@
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from abnet.training.teachers import WITH_METRIC, teachers_named
+from abnet.training.built_in_teachers import WITH_METRIC, teachers_named
 
 
 def test_trees_of_many_rows_are_grown_on_a_part_of_them() -> None:

@@ -6,8 +6,8 @@ A C that was fixed in advance needs no union over C. Only `catoni_objective` tak
 import math
 from typing import Any
 
-from abnet.bounds.grids import over_arrays
 from abnet.bounds.kl_inverse import kl_inverse_upper
+from abnet.bounds.over_arrays import over_arrays
 from abnet.bounds.rounding import round_up
 from abnet.utils.checks import count, level, nonnegative, positive, probability, real
 

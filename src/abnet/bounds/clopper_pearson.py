@@ -2,7 +2,7 @@
 
 from scipy.special import betainc, betaincc
 
-from abnet.bounds.grids import over_arrays
+from abnet.bounds.over_arrays import over_arrays
 from abnet.bounds.rounding import adjacent_floats
 from abnet.utils.checks import count, level, probability, tally
 

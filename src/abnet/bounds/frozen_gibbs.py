@@ -19,8 +19,8 @@ import math
 import numpy as np
 from scipy.special import bdtrik, betaincc
 
-from abnet.bounds.grids import over_arrays
 from abnet.bounds.kl_inverse import binary_kl
+from abnet.bounds.over_arrays import over_arrays
 from abnet.bounds.rounding import adjacent_floats, round_up
 from abnet.bounds.stirling import stirling_error
 from abnet.utils.checks import count, level, probability

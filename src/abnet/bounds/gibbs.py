@@ -5,8 +5,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from abnet.bounds.grids import over_arrays
 from abnet.bounds.kl_inverse import kl_inverse_upper
+from abnet.bounds.over_arrays import over_arrays
 from abnet.bounds.rounding import round_up
 from abnet.bounds.stirling import stirling_error
 from abnet.utils.checks import count, level, nonnegative, probability

@@ -2,7 +2,7 @@
 
 import math
 
-from abnet.bounds.grids import over_arrays
+from abnet.bounds.over_arrays import over_arrays
 from abnet.bounds.rounding import adjacent_floats
 from abnet.utils.checks import nonnegative, probability
 

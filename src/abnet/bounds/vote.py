@@ -1,7 +1,7 @@
 """Bounds on the error of the vote sgn(F) from the Gibbs and tandem risks of a posterior."""
 
 from abnet.bounds.gibbs import gibbs_bound
-from abnet.bounds.grids import over_arrays
+from abnet.bounds.over_arrays import over_arrays
 from abnet.bounds.shares import share_of_an_order
 from abnet.utils.checks import nonnegative, probability
 

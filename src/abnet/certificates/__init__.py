@@ -9,10 +9,10 @@ from abnet.utils.lazy import lazy_names
 
 if TYPE_CHECKING:
     from abnet.certificates.certify_model import certify_judged, confusion_of
+    from abnet.certificates.compare_models import compare_errors, compare_judged
+    from abnet.certificates.judged_answers import Judged, judge_answers, judge_model
     from abnet.certificates.keyed_order import row_order
     from abnet.certificates.monitor import Monitor
-    from abnet.certificates.outside import Judged, judge_answers, judge_model
-    from abnet.certificates.paired_errors import compare_errors, compare_judged
     from abnet.certificates.random_seed import drawn_seed
     from abnet.certificates.row_by_row import check_row_by_row
     from abnet.certificates.row_hashing import row_hashes
@@ -42,9 +42,9 @@ __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "abnet.certificates.certify_model": ["certify_judged", "confusion_of"],
-        "abnet.certificates.paired_errors": ["compare_errors", "compare_judged"],
+        "abnet.certificates.compare_models": ["compare_errors", "compare_judged"],
         "abnet.certificates.monitor": ["Monitor"],
-        "abnet.certificates.outside": ["Judged", "judge_answers", "judge_model"],
+        "abnet.certificates.judged_answers": ["Judged", "judge_answers", "judge_model"],
         "abnet.certificates.row_by_row": ["check_row_by_row"],
         "abnet.certificates.scores": ["certify_scores"],
         "abnet.certificates.keyed_order": ["row_order"],

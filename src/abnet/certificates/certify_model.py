@@ -12,8 +12,8 @@ from abnet.certificates.estimate import Estimate
 from abnet.certificates.evidence import observe
 from abnet.certificates.facts import Facts
 from abnet.certificates.grouped_rows import check_groups
+from abnet.certificates.judged_answers import AnyModel, Judged, judge_model
 from abnet.certificates.keyed_order import bet_keys, row_order
-from abnet.certificates.outside import AnyModel, Judged, judge_model
 from abnet.certificates.random_seed import RandomState, drawn_seed
 from abnet.certificates.recorded_model import RecordedModel
 from abnet.certificates.region_counts import HasRegions, LocatedRows
@@ -139,7 +139,7 @@ def certify_judged(
 
     Examples
     --------
-    >>> from abnet.certificates.outside import judge_answers
+    >>> from abnet.certificates.judged_answers import judge_answers
     >>> judged = judge_answers([0, 1] * 50, [0] * 100)
     >>> round(certify_judged(judged, Terms(source="test set"), np.arange(100)).vote_error_bound, 3)
     0.586
@@ -168,7 +168,7 @@ def confusion_of(judged: Judged, terms: Terms, *, others: bool = True) -> Certif
 
     Examples
     --------
-    >>> from abnet.certificates.outside import judge_answers
+    >>> from abnet.certificates.judged_answers import judge_answers
     >>> print(confusion_of(judge_answers([0, 1] * 50, [0] * 100), Terms(source="test set")))  # doctest: +ELLIPSIS
     class                   0                1    other or none
     0      50 (89.6% to 100%)  0 (0% to 10.4%)  0 (0% to 10.4%)

@@ -6,17 +6,17 @@ from numpy.typing import ArrayLike
 from abnet.certificates.decision import ARGMAX, Decision
 from abnet.certificates.evidence import Evidence, observe
 from abnet.certificates.goals import Goal
-from abnet.certificates.held import Held
 from abnet.certificates.statements.statement import Statement
 from abnet.certificates.terms import Terms
 from abnet.certificates.thresholds import Candidates
+from abnet.certificates.validation_scores import ValidationScores
 
 __all__ = ["meet", "observe_candidates"]
 
 
 def meet(
     goal: Goal,
-    held: Held,
+    held: ValidationScores,
     scores: ArrayLike,
     truth: ArrayLike,
     classes: tuple[str, ...],
@@ -30,7 +30,7 @@ def meet(
     Parameters
     ----------
     goal : Goal
-    held : Held
+    held : ValidationScores
     scores, truth : arrays (n,) or (n, K), and (n,)
         Scores and classes of the held-out rows; class K stands for a label that the model does not know, which has the
         largest cost.
@@ -51,7 +51,7 @@ def meet(
     --------
     >>> from abnet import TargetPrecision
     >>> scores, truth = np.linspace(-1.0, 1.0, 400), (np.arange(400) >= 200).astype(int)
-    >>> goal, held = TargetPrecision(0.9, positive="ill"), Held(scores, truth)
+    >>> goal, held = TargetPrecision(0.9, positive="ill"), ValidationScores(scores, truth)
     >>> decision, (made, *beside) = meet(goal, held, scores, truth, ("well", "ill"), Terms(), keys=np.arange(400))
     >>> decision.kind, made.value
     ('cut', 0.9)

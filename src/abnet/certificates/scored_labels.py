@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abnet.certificates.outside import judge_answers
+from abnet.certificates.judged_answers import judge_answers
 
 __all__ = ["ScoredLabels", "labels_and_answers", "one_against_other", "one_against_rest"]
 

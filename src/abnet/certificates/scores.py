@@ -11,12 +11,12 @@ from abnet.certificates.decision import Decision
 from abnet.certificates.evidence import observe
 from abnet.certificates.facts import Facts
 from abnet.certificates.goals import Goal
-from abnet.certificates.held import Held
 from abnet.certificates.meet_goal import meet
 from abnet.certificates.random_seed import drawn_seed
 from abnet.certificates.row_hashing import row_hashes
 from abnet.certificates.split import Split
 from abnet.certificates.terms import Terms
+from abnet.certificates.validation_scores import ValidationScores
 from abnet.utils.checks import level
 
 __all__ = ["certify_scores"]
@@ -93,7 +93,7 @@ def certify_scores(
     first = split.first[truth[split.first] < len(names)]
     if not len(first):
         raise ValueError(f"no row that was set aside is {' or '.join(names)}, so no threshold can be found.")
-    held = Held(values[first], truth[first])
+    held = ValidationScores(values[first], truth[first])
     counted_scores = values[split.counted]
     counted_truth = truth[split.counted]
     counted_answers = None

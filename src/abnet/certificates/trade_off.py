@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 
 from abnet.certificates.decision import Decision, confidence, cut_below
-from abnet.certificates.held import Held
+from abnet.certificates.validation_scores import ValidationScores
 from abnet.utils.text_layout import aligned, paragraphs
 from abnet.utils.wording import number_of, percent
 
@@ -94,12 +94,12 @@ class TradeOff(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         return dict(msgspec.to_builtins(self))
 
 
-def trade_off(held: Held, classes: Sequence[Any], positive: Any = None) -> TradeOff:
+def trade_off(held: ValidationScores, classes: Sequence[Any], positive: Any = None) -> TradeOff:
     """What thresholds reach on held rows.
 
     Parameters
     ----------
-    held : Held
+    held : ValidationScores
     classes : sequence
     positive : label, optional
         One of two classes, for rules that predict it above a threshold; by default, rows below the threshold are not
@@ -108,7 +108,7 @@ def trade_off(held: Held, classes: Sequence[Any], positive: Any = None) -> Trade
     Examples
     --------
     >>> scores = np.linspace(-0.95, 0.95, 20)
-    >>> found = trade_off(Held(scores, (scores > 0.2).astype(int)), ("well", "ill"), "ill")
+    >>> found = trade_off(ValidationScores(scores, (scores > 0.2).astype(int)), ("well", "ill"), "ill")
     >>> [(p.threshold, p.recall, p.precision, p.share) for p in found.points[:2]]
     [(0.2, 1.0, 1.0, 0.4), (0.3, 0.875, 1.0, 0.35)]
     """
@@ -125,14 +125,14 @@ def trade_off(held: Held, classes: Sequence[Any], positive: Any = None) -> Trade
     return TradeOff(positive=str(positive), n_rows=len(held.codes), points=tuple(points))
 
 
-def _abstaining_decisions(held: Held) -> list[Decision]:
+def _abstaining_decisions(held: ValidationScores) -> list[Decision]:
     """Thresholds on the confidence at which about `SHARES` of the rows are answered."""
     values = confidence(held.scores)
     levels = np.quantile(values, 1.0 - np.array(SHARES), method="lower")
     return [Decision(kind="abstain", threshold=float(threshold)) for threshold in cut_below(values, levels)]
 
 
-def _cuts(held: Held, code: int) -> list[Decision]:
+def _cuts(held: ValidationScores, code: int) -> list[Decision]:
     """Thresholds on the score for a class of two that find about `RECALLS` of its rows."""
     scores = held.scores
     if code == 0:
@@ -141,12 +141,12 @@ def _cuts(held: Held, code: int) -> list[Decision]:
     return [Decision(kind="cut", threshold=float(threshold), positive=code) for threshold in cut_below(scores, levels)]
 
 
-def trade_offs(held: Held | None, classes: Sequence[Any], positive: Any = None) -> tuple[TradeOff, ...]:
+def trade_offs(held: ValidationScores | None, classes: Sequence[Any], positive: Any = None) -> tuple[TradeOff, ...]:
     """The tables of a model: of a cut, for two classes, and of abstaining; none without held rows of two classes.
 
     Parameters
     ----------
-    held : Held or None
+    held : ValidationScores or None
     classes : sequence
     positive : label, optional
         By default, the rarer of two classes.
@@ -162,7 +162,7 @@ def trade_offs(held: Held | None, classes: Sequence[Any], positive: Any = None) 
     return trade_off(held, classes, positive), abstaining
 
 
-def _point(held: Held, decision: Decision) -> Point:
+def _point(held: ValidationScores, decision: Decision) -> Point:
     threshold = float(decision.threshold or 0.0)
     above = decision.score(held.scores) > threshold
     if decision.kind == "abstain":

@@ -1,7 +1,7 @@
 """scikit-learn classifiers: check the input, resolve the settings, call `fit`, store the results.
 
 `abnet.estimators.fit` is a certified fit from start to end, as a pure function. The classifiers that call it are in
-`certified` and `abnet`; the methods of fitted classifiers are in `prediction` and `certificate_mixin`. The search by
+`certified` and `abnet`; the methods of fitted classifiers are in `sklearn_methods` and `fitting_mixin`. The search by
 certificates is in `search`, the comparison with common models in `compare`, and the blocks in which held-out rows are
 observed in `held_out_blocks`.
 

@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from abnet.estimators.certificate_mixin import CertificateMixin
 from abnet.estimators.fit_card import given_parameters
+from abnet.estimators.fitting_mixin import FittingMixin
 from abnet.networks import Aggregation, Exact, FanInUniform, GlorotNormal, Initialisation
 from abnet.networks.bam import BAM
 from abnet.networks.initialisation import INITIALISATIONS
@@ -29,7 +29,7 @@ __all__ = ["ABNetClassifier", "PBGNetClassifier"]
 
 
 @dataclass(eq=False, repr=False)
-class _PaperNetwork(CertificateMixin):
+class _PaperNetwork(FittingMixin):
     """The parameters that the paper's networks share; `ABNetClassifier` documents them."""
 
     hidden_layer_sizes: Any = (4, 4)

@@ -6,8 +6,8 @@ from typing import Any
 from sklearn.utils import Tags
 
 from abnet.certificates.goals import Goal
-from abnet.estimators.certificate_mixin import CertificateMixin
 from abnet.estimators.fit_card import given_parameters
+from abnet.estimators.fitting_mixin import FittingMixin
 from abnet.training.resolve import share_of_first_part
 from abnet.training.settings import (
     CLOSED_FORM,
@@ -23,7 +23,7 @@ __all__ = ["CertifiedClassifier"]
 
 
 @dataclass(eq=False, repr=False)
-class CertifiedClassifier(CertificateMixin):
+class CertifiedClassifier(FittingMixin):
     """Classifier for tables with a certified error rate on new data.
 
     It accepts arrays, sparse matrices and frames (pandas, Polars) with mixed columns and missing values, and two or

@@ -15,10 +15,10 @@ from threadpoolctl import threadpool_limits
 
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify_model import certify_judged
-from abnet.certificates.outside import judge_answers
+from abnet.certificates.judged_answers import judge_answers
 from abnet.certificates.terms import Terms
-from abnet.estimators.certificate_mixin import CertificateMixin
 from abnet.estimators.compilation_times import compilation_times
+from abnet.estimators.fitting_mixin import FittingMixin
 from abnet.estimators.labelled_parts import Labelled, split_at_random, take
 from abnet.estimators.read_rows import for_tables, read_rows
 from abnet.model.model import Model
@@ -117,7 +117,7 @@ def attempt(name: str, run: Callable[[str], Contender]) -> Contender:
             return Contender(name, note=f"{name} could not be trained: {error}")
 
 
-def certified(name: str, classifier: CertificateMixin, learn: Labelled, test: Labelled) -> Contender:
+def certified(name: str, classifier: FittingMixin, learn: Labelled, test: Labelled) -> Contender:
     """A certified classifier, with the certificate from its own bound rows."""
     with compilation_times() as compile_seconds:
         start = perf_counter()
@@ -150,7 +150,7 @@ def _test_measures(model: Any, X: Any, y: NDArray[Any]) -> dict[str, Any]:
     labels = Labels(model.classes_)
     probabilities = model.predict_proba(X)
     scores = probabilities
-    if isinstance(model, CertificateMixin):
+    if isinstance(model, FittingMixin):
         scores = model.decision_function(X)
     answers = labels.encode(model.predict(X))
     # The labels are text here, and those of the model may be numbers.
@@ -309,7 +309,7 @@ class _Contest:
 
     learn: Labelled
     test: Labelled
-    estimator: CertificateMixin
+    estimator: FittingMixin
     parts: Parts | None = None
 
     def entries(self) -> dict[str, Callable[[str], Contender]]:
@@ -356,7 +356,7 @@ def compare(
     table: Any,
     target: str,
     *,
-    estimator: CertificateMixin | None = None,
+    estimator: FittingMixin | None = None,
     drop: Sequence[str] = (),
     group: str | None = None,
     test_fraction: float = 0.2,

@@ -17,10 +17,10 @@ from abnet.certificates.copied_rows import warn_of_copies
 from abnet.certificates.decision import ARGMAX, Decision
 from abnet.certificates.estimate import Estimate
 from abnet.certificates.from_evidence import certify, counting
-from abnet.certificates.held import Held
 from abnet.certificates.row_hashing import fingerprint, row_hashes
 from abnet.certificates.split import Split, warn_of_few_rows
 from abnet.certificates.terms import Terms
+from abnet.certificates.validation_scores import ValidationScores
 from abnet.estimators.column_checks import checked_notes
 from abnet.estimators.drawn_network import DrawnNetwork, draw_network
 from abnet.estimators.fit_card import card_of
@@ -362,7 +362,7 @@ def _fixed_goal(
     held = learned.held
     if len(np.unique(held.codes)) < 2:  # too few held rows: use the whole first part, although it was trained on
         first = slice(rows.n_first)
-        held = Held(predictor.scores(rows.features.inputs(first)), rows.codes[first])
+        held = ValidationScores(predictor.scores(rows.features.inputs(first)), rows.codes[first])
     return fix_goal(settings.goal, held, learned.calibration, rows.labels.names, n_bound, terms)
 
 

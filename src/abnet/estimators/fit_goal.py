@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from abnet.certificates.decision import ARGMAX, Decision
 from abnet.certificates.evidence import Evidence
 from abnet.certificates.goals import Goal, TargetRecall
-from abnet.certificates.held import Held
 from abnet.certificates.rates_of_cut import first_warning
 from abnet.certificates.statements.statement import Statement
 from abnet.certificates.terms import Terms
 from abnet.certificates.thresholds import Candidates
+from abnet.certificates.validation_scores import ValidationScores
 from abnet.model.calibration import Calibration
 from abnet.utils.class_scores import winners
 from abnet.utils.errors import Parameter, ParameterWarning
@@ -36,12 +36,12 @@ class FixedGoal:
     candidates: Candidates
 
 
-def hint_at_recall(held: Held, codes: NDArray[np.intp], names: Sequence[str]) -> None:
+def hint_at_recall(held: ValidationScores, codes: NDArray[np.intp], names: Sequence[str]) -> None:
     """Warn about a rare class that the plain vote predicts less than half as often as it occurs.
 
     Parameters
     ----------
-    held : Held
+    held : ValidationScores
         Rows of the first part, with scores of models that were fitted without them.
     codes : array (n,)
         Classes of the first part.
@@ -50,7 +50,7 @@ def hint_at_recall(held: Held, codes: NDArray[np.intp], names: Sequence[str]) ->
     Examples
     --------
     >>> import warnings
-    >>> held = Held(np.full(100, -0.8), np.repeat([0, 1], [90, 10]))
+    >>> held = ValidationScores(np.full(100, -0.8), np.repeat([0, 1], [90, 10]))
     >>> with warnings.catch_warnings(record=True) as seen:
     ...     warnings.simplefilter("always")
     ...     hint_at_recall(held, held.codes, ("well", "ill"))
@@ -82,14 +82,19 @@ def hint_at_recall(held: Held, codes: NDArray[np.intp], names: Sequence[str]) ->
 
 
 def fix_goal(
-    goal: Goal, held: Held, calibration: Calibration | None, names: tuple[str, ...], n_rows: int, terms: Terms
+    goal: Goal,
+    held: ValidationScores,
+    calibration: Calibration | None,
+    names: tuple[str, ...],
+    n_rows: int,
+    terms: Terms,
 ) -> FixedGoal:
     """The goal with its candidate decisions.
 
     Parameters
     ----------
     goal : Goal
-    held : Held
+    held : ValidationScores
         Rows of the first part.
     calibration : Calibration or None
         Of probabilities; thresholds may be given as such.

@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
-from abnet.estimators.certificate_mixin import CertificateMixin
 from abnet.estimators.fitted_table import FittedTable
+from abnet.estimators.fitting_mixin import FittingMixin
 from abnet.estimators.read_rows import for_tables, read_rows
 from abnet.model.card import Rival
 from abnet.model.file import save
@@ -33,7 +33,7 @@ def fit_table(
     table: Any,
     target: str,
     *,
-    estimator: CertificateMixin | None = None,
+    estimator: FittingMixin | None = None,
     max_learn_rows: int = 1_000_000,
     drop: Sequence[str] = (),
     group: str | None = None,
@@ -42,7 +42,7 @@ def fit_table(
     output: str | os.PathLike[str] | None = None,
     background: bool = True,
     command: str | None = None,
-) -> CertificateMixin:
+) -> FittingMixin:
     """Train a classifier on a table of any size, certify it, and write it to a model file if one is named.
 
     A table of at most `max_learn_rows` rows is fitted in memory. On a larger table, at most this many rows train the

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from abnet.bounds import clopper_pearson_bound
-from abnet.bounds.counted import group_error_bound
+from abnet.bounds.held_out_bounds import group_error_bound
 from abnet.certificates.evidence import Evidence
 from abnet.certificates.terms import Terms
 from abnet.model.card import Rival

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from abnet.certificates.random_seed import drawn_seed
-from abnet.estimators.certificate_mixin import CertificateMixin
 from abnet.estimators.certified import CertifiedClassifier
+from abnet.estimators.fitting_mixin import FittingMixin
 from abnet.tables import TableError
 from abnet.tables.binning import bin_names
 from abnet.tables.loaded_rows import LoadedRows, load_rows
@@ -58,7 +58,7 @@ def _check_free(parameter: str, names: Iterable[str], roles: dict[str, str]) -> 
             raise ParameterError("{}: {!r} {}, so name another column.", Parameter(parameter), name, roles[name])
 
 
-def for_tables(estimator: CertificateMixin | None) -> CertificateMixin:
+def for_tables(estimator: FittingMixin | None) -> FittingMixin:
     """An unfitted copy with a seed and a preparation for tables; `read_rows` checks its settings.
 
     Examples
@@ -69,7 +69,7 @@ def for_tables(estimator: CertificateMixin | None) -> CertificateMixin:
     classifier: Any = CertifiedClassifier()
     if estimator is not None:
         classifier = clone(estimator)
-    if not isinstance(classifier, CertificateMixin):
+    if not isinstance(classifier, FittingMixin):
         kind = type(classifier).__name__
         raise TypeError(f"estimator must be a certified classifier, such as CertifiedClassifier(); got a {kind}.")
     classifier.set_params(random_state=drawn_seed(classifier.random_state))
@@ -81,7 +81,7 @@ def for_tables(estimator: CertificateMixin | None) -> CertificateMixin:
 
 
 def read_rows(
-    classifier: CertificateMixin,
+    classifier: FittingMixin,
     source: TableSource,
     target: str,
     *,

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.from_evidence import for_candidates
 from abnet.certificates.random_seed import drawn_seed
-from abnet.estimators.certificate_mixin import CertificateMixin
+from abnet.estimators.fitting_mixin import FittingMixin
 from abnet.estimators.refit import fresh_fit
 from abnet.model.model import Model
 from abnet.networks.bam import BAM
@@ -36,7 +36,7 @@ _STAGE = frozenset({"learning_rate_init", "batch_size", "max_iter", "n_iter_no_c
 _UNUSED = frozenset({"prior_fraction", "n_samples"})
 
 
-def free_parameters(classifier: CertificateMixin, n_classes: int = 2) -> frozenset[str]:
+def free_parameters(classifier: FittingMixin, n_classes: int = 2) -> frozenset[str]:
     """Names of the parameters that change neither the prior, nor the bound rows, nor anything sampled.
 
     - A frozen posterior has no union over posteriors, so nothing is free. The same holds for a sampled aggregation,
@@ -70,7 +70,7 @@ def free_parameters(classifier: CertificateMixin, n_classes: int = 2) -> frozens
     return _STAGE | _UNUSED | {"validation_fraction", "warm_up", "deviations", "init"}
 
 
-def event_of(classifier: CertificateMixin, params: Mapping[str, Any], n_classes: int = 2) -> str:
+def event_of(classifier: FittingMixin, params: Mapping[str, Any], n_classes: int = 2) -> str:
     """A key for the prior and the bound rows of a candidate: its `params` without the free ones."""
     free = free_parameters(classifier, n_classes)
     return " ".join(f"{name}={_value_key(params[name])}" for name in sorted(params) if name not in free)
@@ -91,7 +91,7 @@ def count_events(events: Sequence[str]) -> int:
     return len(set(events))
 
 
-def chooses_apart(candidates: Sequence[CertificateMixin]) -> bool:
+def chooses_apart(candidates: Sequence[FittingMixin]) -> bool:
     """Whether to choose without the bound rows: all posteriors are frozen, with the same bound and validation rows.
 
     Then the settings are compared on validation rows of the first part, and only the winner is certified: K = 1.
@@ -114,7 +114,7 @@ def chooses_apart(candidates: Sequence[CertificateMixin]) -> bool:
 
 
 def validation_figures(
-    fitted: CertificateMixin, X: Any, y: Any, weights: Any = None, groups: Any = None
+    fitted: FittingMixin, X: Any, y: Any, weights: Any = None, groups: Any = None
 ) -> tuple[float, float]:
     """Error and mean linear loss of a frozen classifier on rows of its first part that were not used in training.
 
@@ -243,7 +243,7 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             n_settings = 1
         self._keep(fits[self.best_index_], settings[self.best_index_], n_settings)
 
-    def _choose_apart(self, fits: Sequence[CertificateMixin], figures: Sequence[tuple[float, float]]) -> None:
+    def _choose_apart(self, fits: Sequence[FittingMixin], figures: Sequence[tuple[float, float]]) -> None:
         """Choose by figures of validation rows of the first part; the other settings' certificates are not shown."""
         first = fits[0].bound_rows_
         for fitted in fits:
@@ -267,7 +267,7 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """The settings of the grid and their classifiers, all with the same seed unless the grid varies it."""
         from sklearn.model_selection import ParameterGrid
 
-        if not isinstance(self.estimator, CertificateMixin):
+        if not isinstance(self.estimator, FittingMixin):
             raise ValueError(
                 f"estimator must be an ABNetClassifier or a PBGNetClassifier, which have certificates; got "
                 f"{self.estimator!r}."
@@ -281,7 +281,7 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         base = clone(self.estimator).set_params(random_state=seed)
         return settings, [clone(base).set_params(**clone_values(params)) for params in settings]
 
-    def _keep(self, best: CertificateMixin, params: dict[str, Any], n_settings: int) -> None:
+    def _keep(self, best: FittingMixin, params: dict[str, Any], n_settings: int) -> None:
         drawn = best.drawn_network_
         if drawn.certificate is not None:
             # The bound of a drawn network does not hold for all posteriors at once, so every setting counts.
@@ -331,9 +331,9 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Write the chosen model, with its preparation, as an ONNX model: see `abnet.export.to_onnx`."""
         return self._best().to_onnx(path)
 
-    def _best(self) -> CertificateMixin:
+    def _best(self) -> FittingMixin:
         check_is_fitted(self, "best_estimator_")
-        best: CertificateMixin = self.best_estimator_
+        best: FittingMixin = self.best_estimator_
         return best
 
     def __sklearn_tags__(self) -> Tags:
@@ -366,7 +366,7 @@ def _bound(bound: float | None) -> float:
     return bound
 
 
-def _certificate(fitted: CertificateMixin, params: Mapping[str, Any]) -> Certificate:
+def _certificate(fitted: FittingMixin, params: Mapping[str, Any]) -> Certificate:
     if fitted.certificate_ is None:
         raise ValueError(
             f"the setting {dict(params)} has no certificate to choose by, only an estimate: use aggregation='exact' or "

@@ -7,12 +7,12 @@ import numpy as np
 
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify_model import certify_judged, confusion_of
-from abnet.certificates.decided import about_the_decision
+from abnet.certificates.certify_own_decision import about_the_decision
 from abnet.certificates.decision import ARGMAX
 from abnet.certificates.estimate import Estimate
 from abnet.certificates.goals import Goal
+from abnet.certificates.judged_answers import Judged
 from abnet.certificates.keyed_order import row_order
-from abnet.certificates.outside import Judged
 from abnet.certificates.random_seed import drawn_seed
 from abnet.certificates.row_hashing import row_hashes
 from abnet.certificates.scores import certify_scores

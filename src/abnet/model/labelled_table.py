@@ -12,7 +12,7 @@ from abnet.certificates.certificate import Certificate
 from abnet.certificates.decision import ARGMAX, Decision, confidence
 from abnet.certificates.fitted_rows import FittedRows
 from abnet.certificates.grouped_rows import check_single_rows
-from abnet.certificates.outside import Judged, judge_answers
+from abnet.certificates.judged_answers import Judged, judge_answers
 from abnet.certificates.region_counts import LocatedRows
 from abnet.certificates.row_hashing import hash_sum, row_hashes
 from abnet.certificates.training_rows import filter_of

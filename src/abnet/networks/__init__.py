@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from abnet.utils.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from abnet.networks.aggregation import Aggregation, linear_loss
     from abnet.networks.ancestral import Ancestral
     from abnet.networks.bam import BAM
     from abnet.networks.exact import Exact, expected_output, kl, output, region_probabilities, region_values
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from abnet.networks.masks import masked_output, widened
     from abnet.networks.pbgnet import PBGNet
     from abnet.networks.posterior import Posterior
-    from abnet.networks.protocol import Aggregation, linear_loss
     from abnet.networks.sampled_pbgnet import SampledPBGNet
     from abnet.networks.uniform import Uniform
 
@@ -55,7 +55,7 @@ __getattr__, __dir__ = lazy_names(
         "abnet.networks.masks": ["masked_output", "widened"],
         "abnet.networks.pbgnet": ["PBGNet"],
         "abnet.networks.posterior": ["Posterior"],
-        "abnet.networks.protocol": ["Aggregation", "linear_loss"],
+        "abnet.networks.aggregation": ["Aggregation", "linear_loss"],
         "abnet.networks.sampled_pbgnet": ["SampledPBGNet"],
         "abnet.networks.uniform": ["Uniform"],
     },

@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from abnet.networks.aggregation import Aggregation, check_hidden_layer, check_outputs, linear_loss, require_key
 from abnet.networks.cube import erf
 from abnet.networks.gaussian_kl import gaussian_kl
 from abnet.networks.independent_signs import normal_means
 from abnet.networks.jax_helpers import uniform
 from abnet.networks.lifting import mean_activation
-from abnet.networks.protocol import Aggregation, check_hidden_layer, check_outputs, linear_loss, require_key
 from abnet.networks.shapes import Answers, Float, Key, Lifted, Losses, Matrices, Table
 from abnet.utils.checks import count
 

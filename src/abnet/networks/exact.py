@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
+from abnet.networks.aggregation import WIDEST_IN_SEQUENCE, Aggregation, check_outputs, linear_loss
 from abnet.networks.bam import BAM
 from abnet.networks.cube import BLOCK, corner_probabilities, corners, map_blocks, multilinear, namespace
 from abnet.networks.gaussian_kl import gaussian_kl
@@ -24,7 +25,6 @@ from abnet.networks.independent_signs import (
     surrogate_means,
 )
 from abnet.networks.lifting import lift, lifted_inputs, mean_activation
-from abnet.networks.protocol import WIDEST_IN_SEQUENCE, Aggregation, check_outputs, linear_loss
 from abnet.networks.shapes import Answers, Float, Key, Lifted, Losses, Matrices, Table
 
 __all__ = [

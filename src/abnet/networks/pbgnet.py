@@ -10,6 +10,13 @@ from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
+from abnet.networks.aggregation import (
+    WIDEST_IN_SEQUENCE,
+    Aggregation,
+    check_outputs,
+    linear_loss,
+    refuse_table,
+)
 from abnet.networks.bam import BAM
 from abnet.networks.exact import Means
 from abnet.networks.gaussian_kl import gaussian_kl
@@ -21,13 +28,6 @@ from abnet.networks.independent_signs import (
     surrogate_means,
 )
 from abnet.networks.lifting import lifted_inputs, mean_activation
-from abnet.networks.protocol import (
-    WIDEST_IN_SEQUENCE,
-    Aggregation,
-    check_outputs,
-    linear_loss,
-    refuse_table,
-)
 from abnet.networks.shapes import Answers, Float, Key, Lifted, Losses, Matrices, Table
 
 __all__ = ["PBGNet", "expected_output", "kl", "layer_counts", "output", "output_error", "path_kl"]

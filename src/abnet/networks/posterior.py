@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from abnet.networks.aggregation import Aggregation
 from abnet.networks.bam import BAM
 from abnet.networks.cube import namespace
-from abnet.networks.protocol import Aggregation
 from abnet.networks.shapes import Float, Key, Matrices, Table
 from abnet.utils.checks import finite
 

@@ -12,10 +12,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from abnet.networks import jax_helpers
+from abnet.networks.aggregation import Aggregation, check_hidden_layer, check_outputs, refuse_table, require_key
 from abnet.networks.ancestral import path_losses, sign_means, sign_scores
 from abnet.networks.cube import corners, namespace
 from abnet.networks.gaussian_kl import gaussian_kl
-from abnet.networks.protocol import Aggregation, check_hidden_layer, check_outputs, refuse_table, require_key
 from abnet.networks.shapes import Answers, Float, Key, Lifted, Losses, Matrices, Table
 from abnet.utils.checks import count
 

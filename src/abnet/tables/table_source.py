@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from abnet.tables.file_batches import STDIN, batches
 from abnet.tables.polars_frames import alike, as_polars
-from abnet.tables.reading import STDIN, batches
 from abnet.tables.table import is_plan
 from abnet.utils.caller_rows import is_frame
 
@@ -30,7 +30,7 @@ class TableSource:
     folder : path
         Folder for such files; the caller removes it.
     progress : callable, optional
-        For the first pass through a file, as in `abnet.tables.reading.batches`.
+        For the first pass through a file, as in `abnet.tables.file_batches.batches`.
 
     Examples
     --------

@@ -7,7 +7,7 @@ networks' scores on the validation rows of early stopping.
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.certificates.held import Held
+from abnet.certificates.validation_scores import ValidationScores
 from abnet.model.calibration import Calibration
 from abnet.model.predictors.predictor import Predictor
 from abnet.training.class_weights import weighted_targets
@@ -27,7 +27,7 @@ def pool_scores(
     examples: Examples,
     codes: NDArray[np.intp],
     class_weights: NDArray[np.float64] | None,
-) -> Held:
+) -> ValidationScores:
     """Out-of-fold predictions of the teachers for the training rows, on the scale of the networks.
 
     The networks are a little less confident than their teachers. Their predictions for synthetic rows show by how much.
@@ -43,26 +43,26 @@ def pool_scores(
     class_weights : array (K,) or None
     """
     out_of_fold, _ = weighted_targets(pool.out_of_fold, class_weights)
-    scores = Held.from_shares(out_of_fold, codes)
+    scores = ValidationScores.from_shares(out_of_fold, codes)
     first = examples.n_training_rows
     synthetic = slice(first, first + MOST_COMPARED)
-    network_shares = Held(predictor.scores(examples.inputs[synthetic]), np.empty(0, np.intp)).shares
+    network_shares = ValidationScores(predictor.scores(examples.inputs[synthetic]), np.empty(0, np.intp)).shares
     if not len(network_shares):
         return scores
     to_network_scale = Calibration.fitted(examples.targets[synthetic], network_shares)
-    return Held.from_shares(to_network_scale.apply(scores.shares), codes)
+    return ValidationScores.from_shares(to_network_scale.apply(scores.shares), codes)
 
 
 def network_scores(
     predictor: Predictor, examples: Examples, codes: NDArray[np.intp], validation: NDArray[np.intp] | None
-) -> Held:
+) -> ValidationScores:
     """The networks' scores on the validation rows, or on all training rows if there are too few to spare any."""
     if validation is None:
         validation = np.arange(len(codes))
-    return Held(predictor.scores(examples.inputs[validation]), codes[validation])
+    return ValidationScores(predictor.scores(examples.inputs[validation]), codes[validation])
 
 
-def calibrate(scores: Held, n_classes: int, class_weights: NDArray[np.float64] | None) -> Calibration:
+def calibrate(scores: ValidationScores, n_classes: int, class_weights: NDArray[np.float64] | None) -> Calibration:
     """The calibration of the networks' scores; rows count as much as their classes weigh."""
     labels = np.eye(n_classes)[scores.codes]
     if class_weights is None:

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from abnet.training.pooling import softmax
+from abnet.training.pooled_predictions import softmax
 
 __all__ = ["KernelTeacher", "left_out", "relevances"]
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.certificates.held import Held
+from abnet.certificates.validation_scores import ValidationScores
 from abnet.model.calibration import Calibration
 from abnet.model.deployment import deploy
 from abnet.model.predictors.moments import MomentsPredictor
@@ -111,7 +111,7 @@ class Learned:
     posterior : Posterior
     recipe : Recipe
         The recipe that was used.
-    held : Held or None
+    held : ValidationScores or None
         Scores of rows of the first part by models that were not trained on them; None without a first part.
     calibration : Calibration or None
     curves : mapping
@@ -127,7 +127,7 @@ class Learned:
 
     posterior: Posterior
     recipe: Recipe
-    held: Held | None = None
+    held: ValidationScores | None = None
     calibration: Calibration | None = None
     curves: Mapping[str, Sequence[float]] = field(default_factory=dict)
     interrupted: bool = False

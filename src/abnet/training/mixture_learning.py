@@ -146,7 +146,7 @@ def _compiling_in_background(part: FirstPart, recipe: Recipe, settings: Settings
     if recipe.teacher is None or part.groups is not None or many:
         yield
         return
-    from abnet.training.members import compile_members
+    from abnet.training.train_members import compile_members
     from abnet.training.train_mixture import member_learner
 
     learner = member_learner(recipe, settings, part.n_inputs, part.n_classes)

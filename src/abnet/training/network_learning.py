@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from abnet.certificates.held import Held
+from abnet.certificates.validation_scores import ValidationScores
 from abnet.networks import Aggregation
 from abnet.networks.bam import BAM
 from abnet.networks.posterior import Posterior
@@ -127,11 +127,11 @@ def _rows_of_last_groups(rows: PreparedRows, fraction: float) -> int | None:
     return held_rows(rows.groups[: rows.n_first], fraction)
 
 
-def _scores_on(watch: "Span", rows: PreparedRows, recipe: Recipe, prior: Posterior) -> Held:
+def _scores_on(watch: "Span", rows: PreparedRows, recipe: Recipe, prior: Posterior) -> ValidationScores:
     """Scores of the prior for the validation rows."""
     validation = slice(watch.first, watch.first + watch.size)
     predictor = deployed(recipe, prior.astype(np.float32), 2, np.random.default_rng(0))
-    return Held(predictor.scores(rows.features.base[validation]), rows.codes[validation])
+    return ValidationScores(predictor.scores(rows.features.base[validation]), rows.codes[validation])
 
 
 def _warn(trainer: "Trainer", max_iter: int) -> None:

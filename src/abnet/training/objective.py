@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from abnet.networks.aggregation import linear_loss
 from abnet.networks.posterior import mean_of_members
-from abnet.networks.protocol import linear_loss
 
 __all__ = ["LOG_MIXTURE", "Minibatch", "Objective", "log_loss", "n_unpadded", "weighted_mean"]
 

@@ -14,11 +14,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from abnet.bounds.catoni import catoni_objective
+from abnet.networks.aggregation import Aggregation
 from abnet.networks.codebook import code_words, decode_table
 from abnet.networks.exact import Exact
 from abnet.networks.jax_helpers import ADAM
 from abnet.networks.posterior import Posterior, mean_of_members, register_with_jax
-from abnet.networks.protocol import Aggregation
 from abnet.training.flat_parameters import flattened, unflattened
 from abnet.training.objective import Minibatch, Objective, n_unpadded
 

@@ -23,7 +23,7 @@ from abnet.networks import (
     exact,
 )
 from abnet.networks.posterior import Posterior
-from abnet.training.teachers import TEACHERS
+from abnet.training.built_in_teachers import TEACHERS
 from abnet.utils.errors import Parameter, ParameterError
 from abnet.utils.parameters import check_choice, check_fraction, check_positive, check_tolerance
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from abnet.training.built_in_teachers import teachers_named
 from abnet.training.first_part import FirstPart
 from abnet.training.progress_bar import Report
 from abnet.training.teacher_pool import TeacherPool, fit_pool
-from abnet.training.teachers import teachers_named
 
 __all__ = ["most_training_rows", "teach"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from abnet.training.pooling import pool_weights, pooled
+from abnet.training.pooled_predictions import pool_weights, pooled
 from abnet.utils.groups import number_groups
 from abnet.utils.progress import report_progress
 from abnet.utils.threads import cores, parallel_map
@@ -37,7 +37,7 @@ class TeacherPool:
     ----------
     models : mapping of str to fitted classifier
     weights : array (teachers,)
-        See `abnet.training.pooling`.
+        See `abnet.training.pooled_predictions`.
     out_of_fold : array (n, K)
         Out-of-bag or out-of-fold predictions of the pool for the training rows.
     n_classes : int

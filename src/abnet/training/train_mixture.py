@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.networks.lifting import lift
-from abnet.training.members import MixtureOutcome, learn_members
 from abnet.training.posterior_learner import PosteriorLearner
 from abnet.training.progress_bar import Report
 from abnet.training.recipe import Recipe
 from abnet.training.resolve import mixture_plan
 from abnet.training.settings import Settings
 from abnet.training.targets import Examples
+from abnet.training.train_members import MixtureOutcome, learn_members
 from abnet.training.wide_members import TrainedMixture, may_be_replaced, wide_if_small_fall_short
 
 __all__ = ["member_learner", "train_mixture"]

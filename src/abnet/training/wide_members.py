@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import entr
 
-from abnet.training.members import MixtureOutcome
 from abnet.training.recipe import Recipe
 from abnet.training.resolve import WIDE_MEMBERS, WIDE_NEURONS
 from abnet.training.settings import Settings
+from abnet.training.train_members import MixtureOutcome
 from abnet.utils.memory import return_memory
 
 __all__ = ["TrainedMixture", "may_be_replaced", "unlearned_fraction", "wide_if_small_fall_short"]

@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 
 from abnet.bounds.anytime import anytime_upper_limit, log_evidence
 from abnet.bounds.betting import betting_bound, row_weighted_betting_bound
-from abnet.bounds.counted import cost_bound
+from abnet.bounds.held_out_bounds import cost_bound
 from abnet.certificates import Monitor
 from abnet.certificates.evidence import observe
 from abnet.certificates.from_evidence import certify
 from abnet.certificates.goals import TargetError
-from abnet.certificates.held import Held
 from abnet.certificates.keyed_order import bet_keys, row_order
 from abnet.certificates.meet_goal import meet
 from abnet.certificates.row_hashing import row_hashes
 from abnet.certificates.terms import Terms
+from abnet.certificates.validation_scores import ValidationScores
 from broken_promise import breaks
 
 Rows = NDArray[np.float64]
@@ -148,7 +148,7 @@ def test_abstaining_with_few_rows() -> None:
     false = 0
     covered = 0
     for _ in range(3000):
-        held = Held(rng.random(300), np.ones(300, int))
+        held = ValidationScores(rng.random(300), np.ones(300, int))
         s = rng.random(300)
         right = (rng.random(300) >= 0.01 + 0.3 * (1 - s) ** 2).astype(int)
         decision, made = meet(

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from abnet.model.predictors.layers import Affine, Layers, Step, first_nonnegative
 from abnet.networks.codebook import code_words, nearest_word
-from abnet.paper.methods.binary_weights import BinaryParameters, BinaryState, Statistics
+from abnet.paper.methods.binary_learner import BinaryParameters, BinaryState, Statistics
 from abnet.paper.methods.binaryconnect import BinaryConnect
 from abnet.paper.methods.bnn import BNN
 from conftest import random_network

@@ -3,7 +3,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from abnet.paper.methods.binary_weights import (
+from abnet.paper.methods.binary_learner import (
     Statistics,
     batch_statistics,
     normalise,

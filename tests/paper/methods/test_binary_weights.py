@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from abnet.model.predictors.layers import Affine, Ramp
-from abnet.paper.methods.binary_weights import (
+from abnet.paper.methods.binary_learner import (
     BinaryLearner,
     BinaryParameters,
     BinaryState,

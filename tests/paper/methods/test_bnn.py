@@ -5,7 +5,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from abnet.paper.methods.binary_weights import BinaryParameters, BinaryState, Statistics
+from abnet.paper.methods.binary_learner import BinaryParameters, BinaryState, Statistics
 from abnet.paper.methods.bnn import BNN, straight_through_sign
 
 Train = Callable[..., Any]

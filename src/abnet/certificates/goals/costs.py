@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
     from abnet.certificates.decision import Decision
     from abnet.certificates.evidence import Evidence
-    from abnet.certificates.held import Held
     from abnet.certificates.scored_labels import ScoredLabels
     from abnet.certificates.statements.statement import Statement
     from abnet.certificates.terms import Terms
     from abnet.certificates.thresholds import Candidates
     from abnet.certificates.trade_off import TradeOff
+    from abnet.certificates.validation_scores import ValidationScores
 
 __all__ = ["Costs"]
 
@@ -92,7 +92,7 @@ class Costs(Goal):
         """Raise a ValueError if a cost is missing, or names another class."""
         self.table(names)
 
-    def candidates(self, held: "Held", classes: Sequence[str], n_rows: int, terms: "Terms") -> "Candidates":
+    def candidates(self, held: "ValidationScores", classes: Sequence[str], n_rows: int, terms: "Terms") -> "Candidates":
         """One decision: for two classes the threshold with the least cost, for several the plain vote."""
         from abnet.certificates.decision import ARGMAX
 

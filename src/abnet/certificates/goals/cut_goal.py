@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
     from abnet.certificates.decision import Decision
     from abnet.certificates.evidence import Evidence
-    from abnet.certificates.held import Held
     from abnet.certificates.scored_labels import ScoredLabels
     from abnet.certificates.statements.rate_test import CutTest
     from abnet.certificates.statements.statement import Statement
     from abnet.certificates.terms import Terms
     from abnet.certificates.thresholds import Candidates
     from abnet.certificates.trade_off import TradeOff
+    from abnet.certificates.validation_scores import ValidationScores
 
 __all__ = ["CutGoal"]
 
@@ -97,7 +97,7 @@ class CutGoal(RateGoal):
                 ", ".join(names),
             )
 
-    def candidates(self, held: "Held", classes: Sequence[str], n_rows: int, terms: "Terms") -> "Candidates":
+    def candidates(self, held: "ValidationScores", classes: Sequence[str], n_rows: int, terms: "Terms") -> "Candidates":
         """Thresholds on the score for the positive class."""
         scores, is_positive, code = thresholds.scores_for(self.positive, held, classes)
         chosen = self.search(scores, is_positive, n_rows, terms).tolist()

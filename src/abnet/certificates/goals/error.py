@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
     from abnet.certificates.decision import Decision
     from abnet.certificates.evidence import Evidence
-    from abnet.certificates.held import Held
     from abnet.certificates.scored_labels import ScoredLabels
     from abnet.certificates.statements.statement import Statement
     from abnet.certificates.terms import Terms
     from abnet.certificates.thresholds import Candidates
     from abnet.certificates.trade_off import TradeOff
+    from abnet.certificates.validation_scores import ValidationScores
 
 __all__ = ["TargetError"]
 
@@ -62,7 +62,7 @@ class TargetError(RateGoal):
         """The error rate, which is itself a rate of failures."""
         return self.error
 
-    def candidates(self, held: "Held", classes: Sequence[str], n_rows: int, terms: "Terms") -> "Candidates":
+    def candidates(self, held: "ValidationScores", classes: Sequence[str], n_rows: int, terms: "Terms") -> "Candidates":
         """Decreasing thresholds on the confidence, the last answers every row; the merit is the share answered."""
         from abnet.certificates.decision import confidence
 

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
     from abnet.certificates.decision import Decision
     from abnet.certificates.evidence import Evidence
-    from abnet.certificates.held import Held
     from abnet.certificates.scored_labels import ScoredLabels
     from abnet.certificates.statements.statement import Statement
     from abnet.certificates.terms import Terms
     from abnet.certificates.thresholds import Candidates
     from abnet.certificates.trade_off import TradeOff
+    from abnet.certificates.validation_scores import ValidationScores
 
 __all__ = ["GOALS", "Goal", "GoalOption", "RateGoal", "Trials", "goal", "goals_by_rank", "required"]
 
@@ -110,12 +110,12 @@ class Goal(ABC):
         """Raise a ParameterError if the goal does not fit a model with these classes."""
 
     @abstractmethod
-    def candidates(self, held: "Held", classes: Sequence[str], n_rows: int, terms: "Terms") -> "Candidates":
+    def candidates(self, held: "ValidationScores", classes: Sequence[str], n_rows: int, terms: "Terms") -> "Candidates":
         """Candidate decisions from validation rows, for a test on `n_rows` held-out rows.
 
         Parameters
         ----------
-        held : Held
+        held : ValidationScores
         classes : sequence of str
         n_rows : int
         terms : Terms

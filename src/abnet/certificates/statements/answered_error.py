@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, ClassVar
 
 from abnet.bounds.clopper_pearson import clopper_pearson_bound
-from abnet.bounds.counted import limit_of_failures
+from abnet.bounds.held_out_bounds import limit_of_failures
 from abnet.certificates.statements.decision_rule import AbstainRule
 from abnet.certificates.statements.rate_test import RateTest
 from abnet.certificates.statements.statement import Statement

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from abnet.bounds.betting import least_betting_bound
-from abnet.bounds.counted import cost_bound
+from abnet.bounds.held_out_bounds import cost_bound
 from abnet.certificates.statements.cut_check import check_cut
 from abnet.certificates.statements.decision_rule import CutRule
 from abnet.certificates.statements.goal_statement import GoalStatement

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from abnet.bounds.counted import group_error_bound
+from abnet.bounds.held_out_bounds import group_error_bound
 from abnet.certificates.evidence import Groups
 from abnet.certificates.statements.error_rate import AnswerErrorRate
 from abnet.certificates.terms import Terms

@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
-from abnet.bounds.counted import rate_of_successes
+from abnet.bounds.held_out_bounds import rate_of_successes
 from abnet.certificates.statements.cut_bound import CutRateBound
 from abnet.certificates.statements.cut_check import check_cut
 from abnet.certificates.statements.decision_rule import CutRule

@@ -8,10 +8,16 @@ from typing import TYPE_CHECKING
 from abnet.utils.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from abnet.certificates.thresholds.candidate_grids import (
+        falling,
+        falling_to_all,
+        rising,
+        scores_for,
+        whole_failures,
+    )
     from abnet.certificates.thresholds.candidates import Candidates, abstentions, cuts
+    from abnet.certificates.thresholds.fixed_sequence_test import best_passed, complement, counts_above, cut_counts
     from abnet.certificates.thresholds.least_cost import cheapest
-    from abnet.certificates.thresholds.search import falling, falling_to_all, rising, scores_for, whole_failures
-    from abnet.certificates.thresholds.sequence import best_passed, complement, counts_above, cut_counts
 
 __all__ = [
     "Candidates",
@@ -34,7 +40,18 @@ __getattr__, __dir__ = lazy_names(
     {
         "abnet.certificates.thresholds.candidates": ["Candidates", "abstentions", "cuts"],
         "abnet.certificates.thresholds.least_cost": ["cheapest"],
-        "abnet.certificates.thresholds.search": ["falling", "falling_to_all", "rising", "scores_for", "whole_failures"],
-        "abnet.certificates.thresholds.sequence": ["best_passed", "complement", "counts_above", "cut_counts"],
+        "abnet.certificates.thresholds.candidate_grids": [
+            "falling",
+            "falling_to_all",
+            "rising",
+            "scores_for",
+            "whole_failures",
+        ],
+        "abnet.certificates.thresholds.fixed_sequence_test": [
+            "best_passed",
+            "complement",
+            "counts_above",
+            "cut_counts",
+        ],
     },
 )

@@ -4,14 +4,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.certificates.decision import cuts_between, room_of
-from abnet.certificates.held import Held
+from abnet.certificates.validation_scores import ValidationScores
 
 __all__ = ["cheapest"]
 
 Floats = NDArray[np.float64]
 
 
-def cheapest(held: Held, table: Floats) -> float:
+def cheapest(held: ValidationScores, table: Floats) -> float:
     """The threshold on the score for the second class: the Bayes rule, unless another is clearly cheaper.
 
     The cheapest of many thresholds on the validation rows is partly chosen by chance, so it must be cheaper than the
@@ -19,14 +19,14 @@ def cheapest(held: Held, table: Floats) -> float:
 
     Parameters
     ----------
-    held : Held
+    held : ValidationScores
     table : float array (2, 2)
         Costs, true class by answer.
 
     Examples
     --------
     >>> scores = np.array([-0.8, -0.4, 0.2, 0.6])
-    >>> cheapest(Held(scores, np.array([0, 0, 0, 1])), np.array([[0.0, 1.0], [10.0, 0.0]]))
+    >>> cheapest(ValidationScores(scores, np.array([0, 0, 0, 1])), np.array([[0.0, 1.0], [10.0, 0.0]]))
     0.4
     """
     scores = held.scores

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.model.predictors.predictor import Arrays, Predictor, Vote
+from abnet.networks.aggregation import Aggregation
 from abnet.networks.bam import BAM, contiguous
 from abnet.networks.codebook import decode_table
 from abnet.networks.lifting import lift
-from abnet.networks.protocol import Aggregation
 
 __all__ = ["InMemory"]
 

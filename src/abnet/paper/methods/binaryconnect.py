@@ -10,7 +10,7 @@ import jax
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from abnet.model.predictors.layers import Affine, Ramp
-from abnet.paper.methods.binary_weights import BinaryLearner, nearest_signs, random_signs
+from abnet.paper.methods.binary_learner import BinaryLearner, nearest_signs, random_signs
 
 __all__ = ["BinaryConnect"]
 

@@ -13,7 +13,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from abnet.model.predictors.layers import Affine, Step
 from abnet.networks.bam import sgn
-from abnet.paper.methods.binary_weights import BinaryLearner, nearest_signs
+from abnet.paper.methods.binary_learner import BinaryLearner, nearest_signs
 
 __all__ = ["BNN", "straight_through_sign"]
 

@@ -11,8 +11,8 @@ from abnet.certificates.fitted_rows import row_filter
 from abnet.certificates.random_seed import drawn_seed
 from abnet.certificates.row_hashing import row_hashes
 from abnet.certificates.split import Split
-from abnet.estimators.prediction import PredictionMixin
 from abnet.estimators.refit import fresh_fit
+from abnet.estimators.sklearn_methods import PredictionMixin
 from abnet.model.card import Card
 from abnet.model.model import Model
 from abnet.model.predictors.predictor import Predictor

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.certificates.decision import cut_below
-from abnet.certificates.held import Held
 from abnet.certificates.terms import Terms
 from abnet.certificates.thresholds.first_threshold import first_threshold
+from abnet.certificates.validation_scores import ValidationScores
 
 __all__ = ["falling", "falling_to_all", "rising", "scores_for", "whole_failures"]
 
@@ -26,7 +26,7 @@ ANSWER_ALL = -1.0
 """A threshold below every confidence."""
 
 
-def scores_for(positive: Any, held: Held, classes: Sequence[str]) -> tuple[Floats, NDArray[np.bool_], int]:
+def scores_for(positive: Any, held: ValidationScores, classes: Sequence[str]) -> tuple[Floats, NDArray[np.bool_], int]:
     """Scores for the positive class of two, the rows where it is the true class, and its code."""
     names = [str(label) for label in classes]
     if len(names) != 2 or str(positive) not in names:

@@ -1,4 +1,4 @@
-"""`CertificateMixin`: the fitted attributes of certified classifiers, and certificates from further rows."""
+"""`FittingMixin`: the fitted attributes of certified classifiers, and certificates from further rows."""
 
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
@@ -12,17 +12,17 @@ from abnet.certificates.estimate import Estimate
 from abnet.certificates.evidence import observe
 from abnet.certificates.from_evidence import certify
 from abnet.certificates.grouped_rows import check_groups
-from abnet.certificates.held import Held
 from abnet.certificates.keyed_order import bet_keys, row_order
 from abnet.certificates.random_seed import RandomState, drawn_seed
 from abnet.certificates.row_hashing import fingerprint, row_hashes
 from abnet.certificates.terms import Terms
 from abnet.certificates.trade_off import TradeOff, trade_off
 from abnet.certificates.training_rows import estimate_error, filter_of, refuse_fitted
+from abnet.certificates.validation_scores import ValidationScores
 from abnet.estimators.fit import Fitted, fit
 from abnet.estimators.posterior_losses import losses_on_test_set
-from abnet.estimators.prediction import PredictionMixin
 from abnet.estimators.refit import fresh_fit
+from abnet.estimators.sklearn_methods import PredictionMixin
 from abnet.model.digest import belonging
 from abnet.model.model import Model
 from abnet.networks.bam import BAM
@@ -41,10 +41,10 @@ from abnet.utils.threads import one_blas_thread
 if TYPE_CHECKING:
     from abnet.estimators.fitted_table import FittedTable
 
-__all__ = ["CertificateMixin", "certify_test_set"]
+__all__ = ["FittingMixin", "certify_test_set"]
 
 
-class CertificateMixin(PredictionMixin):
+class FittingMixin(PredictionMixin):
     """The fitted attributes of a certified classifier, and certificates from further rows."""
 
     delta: float
@@ -60,7 +60,7 @@ class CertificateMixin(PredictionMixin):
     prior_: BAM
     networks_: tuple[BAM, ...]
     priors_: tuple[BAM, ...]
-    held_: Held
+    held_: ValidationScores
     drawn_network_: Model
     posterior_: Posterior
     kl_: float

@@ -252,7 +252,7 @@ class BinaryLearner(ABC):
         """Return `activation` after a fixed normalisation, as one NumPy function."""
 
     def init(self, key: PRNGKeyArray, sizes: tuple[int, ...]) -> BinaryParameters:
-        """Draw the first weights; see `abnet.paper.methods.binary_weights.uniform_store`."""
+        """Draw the first weights; see `abnet.paper.methods.binary_learner.uniform_store`."""
         return uniform_store(key, sizes)
 
     def start(self, parameters: BinaryParameters) -> BinaryState:

@@ -14,7 +14,7 @@ from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify_model import confusion_of
 from abnet.certificates.decision import ARGMAX
 from abnet.certificates.grouped_rows import check_groups
-from abnet.certificates.outside import judge_answers
+from abnet.certificates.judged_answers import judge_answers
 from abnet.certificates.terms import Terms
 from abnet.certificates.training_rows import find_fitted, refuse_fitted
 from abnet.model.digest import belonging

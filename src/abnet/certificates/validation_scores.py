@@ -1,4 +1,4 @@
-"""Held rows: rows of the first part, with scores by models that were fitted without them."""
+"""`ValidationScores`: rows of the first part, with scores by models that were fitted without them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,11 +10,11 @@ from abnet.certificates.decision import room_of
 from abnet.certificates.terms import Expected
 from abnet.utils.class_scores import losses_of, winners
 
-__all__ = ["Held"]
+__all__ = ["ValidationScores"]
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
+class ValidationScores:
     """Out-of-sample scores and classes of rows of the first part.
 
     On its training rows a model is more confident and errs less often than on new rows. So only these scores are used
@@ -37,7 +37,7 @@ class Held:
 
     Examples
     --------
-    >>> held = Held(np.array([0.5, -1.0]), np.array([1, 1]))
+    >>> held = ValidationScores(np.array([0.5, -1.0]), np.array([1, 1]))
     >>> held.error, held.loss
     (0.5, 0.625)
     """
@@ -48,7 +48,7 @@ class Held:
     answers: NDArray[np.intp] | None = None
 
     @classmethod
-    def from_shares(cls, shares: NDArray[np.float64], codes: NDArray[np.intp]) -> "Held":
+    def from_shares(cls, shares: NDArray[np.float64], codes: NDArray[np.intp]) -> "ValidationScores":
         """From shares of the vote, (m, K); two classes have one score, ``2 P_1 - 1``."""
         if shares.shape[1] == 2:
             return cls(2 * shares[:, 1] - 1, codes)

@@ -8,7 +8,7 @@ from abnet.certificates.certificate import Certificate
 from abnet.certificates.cut_counts import CutCounts
 from abnet.certificates.decision import Decision
 from abnet.certificates.from_evidence import counting
-from abnet.certificates.outside import Judged
+from abnet.certificates.judged_answers import Judged
 from abnet.certificates.rates_of_cut import rates_of_cut
 from abnet.certificates.statements.answered_error import AnsweredErrorBound
 from abnet.certificates.statements.coverage import Coverage
@@ -48,7 +48,7 @@ def about_the_decision(
     --------
     >>> import numpy as np
     >>> from abnet.certificates.certify_model import certify_judged
-    >>> from abnet.certificates.outside import judge_answers
+    >>> from abnet.certificates.judged_answers import judge_answers
     >>> judged, terms = judge_answers([0, 1] * 50, [0, None] * 50), Terms(source="test set")
     >>> errors = certify_judged(judged, terms, np.arange(100))
     >>> made = about_the_decision(errors, judged, Decision(kind="abstain", threshold=0.5), None, terms)
