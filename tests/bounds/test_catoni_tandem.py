@@ -1,6 +1,7 @@
 """The μ-tandem bound at fixed parameters: its formula in mpmath, its gain, and its promise where the vote is known."""
 
 import math
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -133,8 +134,9 @@ def test_floor_is_a_floor(rng: np.random.Generator, true: bool) -> None:
 @pytest.mark.parametrize("floor", [0.01, 0.1, 0.2])
 def test_floor_never_loosens_a_bound(floor: float) -> None:
     """Losses that respect the floor; with and without expected values."""
-    expected = {"expected_risk": 0.35, "expected_kl": 2.0, "expected_tandem": 0.15}
-    for options in ({}, expected):
+    nothing: dict[str, Any] = {}
+    expected: dict[str, Any] = {"expected_risk": 0.35, "expected_kl": 2.0, "expected_tandem": 0.15}
+    for options in (nothing, expected):
         plain = trained_vote_bound(0.35, 0.15, 2000, 2.0, 0.05, **options)
         assert trained_vote_bound(0.35, 0.15, 2000, 2.0, 0.05, floor=floor, **options) <= plain
 

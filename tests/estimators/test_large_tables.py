@@ -14,8 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 import abnet
 from abnet import ABNetClassifier, CertifiedClassifier, PBGNetClassifier, fit_table
-from abnet.bounds import clopper_pearson_bound
-from abnet.bounds.held_out_bounds import mean_by_betting
+from abnet.bounds import betting_bound, clopper_pearson_bound
 from abnet.certificates import row_hashes, row_order
 from abnet.certificates.copied_rows import CopiesInStream
 from abnet.certificates.goals import Costs, TargetError
@@ -62,7 +61,7 @@ def test_the_certificate_is_what_the_other_rows_show(frame: pl.DataFrame, fitted
     assert certificate.empirical_gibbs_risk == pytest.approx(losses.mean(), rel=1e-11)
     in_order = order(frame)[MOST:]
     in_order = np.searchsorted(np.sort(in_order), in_order)
-    assert certificate.gibbs_risk_bound == pytest.approx(mean_by_betting(losses[in_order], 0.05), rel=1e-9)
+    assert certificate.gibbs_risk_bound == pytest.approx(betting_bound(losses[in_order], 0.05), rel=1e-9)
     assert [part.n_examples for part in certificate.per_class] == [np.sum(labels == c) for c in ("down", "up")]
     assert certificate.facts.classes == ("down", "up")
 

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from abnet.bounds.drawn_network import single_network_bound
     from abnet.bounds.from_losses import loss_bound
     from abnet.bounds.frozen_gibbs import gibbs_bound_frozen
-    from abnet.bounds.gibbs import gibbs_bound, xi
+    from abnet.bounds.gibbs import gibbs_bound
     from abnet.bounds.kl_inverse import binary_kl, kl_inverse_lower, kl_inverse_upper
+    from abnet.bounds.maurer_xi import xi
     from abnet.bounds.sampled import (
         fixed_paths_tandem_bound,
         fixed_paths_threshold,
@@ -57,12 +58,13 @@ __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "abnet.bounds.kl_inverse": ["binary_kl", "kl_inverse_lower", "kl_inverse_upper"],
+        "abnet.bounds.maurer_xi": ["xi"],
         "abnet.bounds.cantelli": ["c_bound", "mu_tandem_bound"],
         "abnet.bounds.catoni": ["catoni_bound", "catoni_objective"],
         "abnet.bounds.clopper_pearson": ["clopper_pearson_bound"],
         "abnet.bounds.drawn_network": ["single_network_bound"],
         "abnet.bounds.frozen_gibbs": ["gibbs_bound_frozen"],
-        "abnet.bounds.gibbs": ["gibbs_bound", "xi"],
+        "abnet.bounds.gibbs": ["gibbs_bound"],
         "abnet.bounds.from_losses": ["loss_bound"],
         "abnet.bounds.sampled": [
             "fixed_paths_tandem_bound",

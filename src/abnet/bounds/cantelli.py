@@ -6,8 +6,8 @@ bounds on the vote, twice Gibbs and tandem, are in `abnet.bounds.vote`.
 
 import math
 
-from abnet.bounds.gibbs import xi
 from abnet.bounds.kl_inverse import kl_inverse_lower, kl_inverse_upper
+from abnet.bounds.maurer_xi import xi
 from abnet.bounds.over_arrays import over_arrays
 from abnet.bounds.rounding import OUTWARD, round_up
 from abnet.bounds.shares import share_of_an_order

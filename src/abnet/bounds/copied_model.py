@@ -1,7 +1,6 @@
 """Bound on the error of a copy of a certified model: quantised, exported, or written again in another language."""
 
 from abnet.bounds.clopper_pearson import clopper_pearson_bound
-from abnet.bounds.methods import method
 from abnet.bounds.rounding import round_up
 from abnet.bounds.shares import shares_by_count
 from abnet.utils.checks import count
@@ -9,7 +8,6 @@ from abnet.utils.checks import count
 __all__ = ["copy_error_bound"]
 
 
-@method
 def copy_error_bound(
     errors: int, n: int, differing: int, compared: int, delta: float = 0.05, *, n_candidates: int = 1
 ) -> float:

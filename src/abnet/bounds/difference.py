@@ -27,7 +27,6 @@ from numpy.typing import NDArray
 from scipy.special import betainc, betaincc, ndtri, xlogy
 
 from abnet.bounds.clopper_pearson import binomial_tail, clopper_pearson_bound, clopper_pearson_lower
-from abnet.bounds.methods import method
 from abnet.bounds.stirling import stirling_error
 from abnet.utils.checks import count, level, tally
 
@@ -49,7 +48,6 @@ _BLOCKS = 400
 _MARGIN = 1e-9
 
 
-@method
 def difference_bound(only_a: int, only_b: int, n: int, delta: float = 0.05, *, n_candidates: int = 1) -> float:
     r"""Bound on ``R_A - R_B`` of two models on the same n rows; negative if A is certified to have a lower error rate.
 
@@ -104,7 +102,6 @@ def difference_bound(only_a: int, only_b: int, n: int, delta: float = 0.05, *, n
     return min(proposed, highest)
 
 
-@method
 def sign_test(only_a: int, only_b: int, delta: float = 0.05, *, n_candidates: int = 1) -> float | None:
     r"""Return 0 if the exact one-sided sign test shows that A has a lower error rate than B, and None otherwise.
 

@@ -17,8 +17,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.bounds.gibbs import xi
 from abnet.bounds.kl_inverse import kl_inverse_upper
+from abnet.bounds.maurer_xi import xi
 from abnet.bounds.over_arrays import over_arrays
 from abnet.bounds.rounding import OUTWARD
 from abnet.utils.checks import count, level, probability, real

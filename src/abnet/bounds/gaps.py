@@ -6,7 +6,6 @@ from itertools import permutations
 import numpy as np
 
 from abnet.bounds.clopper_pearson import clopper_pearson_bound, clopper_pearson_lower
-from abnet.bounds.methods import method
 from abnet.bounds.shares import shares_by_count
 
 __all__ = ["gap_bound", "joint_limits"]
@@ -36,7 +35,6 @@ def joint_limits(
     return limits
 
 
-@method
 def gap_bound(successes: Sequence[int], trials: Sequence[int], delta: float = 0.05, *, n_candidates: int = 1) -> float:
     r"""Bound on the largest gap between the rates of two groups: ``max u_g - l_h`` over all pairs.
 

@@ -1,55 +1,22 @@
-r"""Bounds from counts and values on rows held out from training, in the form that `Statement` records.
-
-Each is a thin wrapper whose arguments have the names under which a statement stores them; the mathematics is in
-`abnet.bounds.clopper_pearson`, `abnet.bounds.gibbs` and `abnet.bounds.betting`.
-"""
+"""Bounds on costs, groups and rates from rows held out from training, by Clopper-Pearson and by betting."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from abnet.bounds.betting import betting_bound, least_betting_bound, row_weighted_betting_bound
-from abnet.bounds.clopper_pearson import binomial_tail, clopper_pearson_bound, clopper_pearson_lower
-from abnet.bounds.drawn_network import drawn_network_bound
-from abnet.bounds.frozen_gibbs import gibbs_bound_frozen
-from abnet.bounds.methods import method
+from abnet.bounds.betting import betting_bound
+from abnet.bounds.clopper_pearson import binomial_tail, clopper_pearson_bound
 from abnet.bounds.rounding import round_up
 
 __all__ = [
     "cost_bound",
     "group_error_bound",
     "limit_of_failures",
-    "mean_by_betting",
     "rate_of_successes",
 ]
 
-method(clopper_pearson_bound)
-method(clopper_pearson_lower)
-method(gibbs_bound_frozen)
-method(drawn_network_bound)
-method(row_weighted_betting_bound)
 
-
-def _betting_range(n: int, mean: float, delta: float, n_candidates: int = 1) -> tuple[float, float]:
-    """Range of `betting_bound` for n values with this mean: not below the mean, nor below the smallest possible
-    bound."""
-    return max(mean, least_betting_bound(n, delta, n_candidates)), 1.0
-
-
-@method(values="losses", attainable=_betting_range)
-def mean_by_betting(losses: Any, delta: float = 0.05, *, n_candidates: int = 1) -> float:
-    """`betting_bound` on losses in the order of the rows' keys."""
-    return betting_bound(losses, delta, n_candidates=n_candidates)
-
-
-def _cost_range(n: int, mean: float, largest: float, delta: float, n_candidates: int = 1) -> tuple[float, float]:
-    """Range of `cost_bound` for n shares with this mean."""
-    low, high = _betting_range(n, mean, delta, n_candidates)
-    return low * largest, high * largest
-
-
-@method(values="shares", attainable=_cost_range)
 def cost_bound(shares: Any, largest: float, delta: float = 0.05, *, n_candidates: int = 1) -> float:
     r"""Bound on the expected cost of a row: ``c_max · betting(c_i / c_max)``.
 
@@ -73,7 +40,6 @@ def cost_bound(shares: Any, largest: float, delta: float = 0.05, *, n_candidates
     return min(largest, round_up(share * largest))
 
 
-@method
 def group_error_bound(
     rows: Sequence[int], errors: Sequence[int], delta: float = 0.05, *, n_candidates: int = 1
 ) -> float:
@@ -93,7 +59,6 @@ def group_error_bound(
     return betting_bound(np.asarray(errors) / np.asarray(rows), delta, n_candidates=n_candidates)
 
 
-@method
 def limit_of_failures(
     failures: int, trials: int, limit: float, delta: float = 0.05, *, n_candidates: int = 1
 ) -> float | None:
@@ -111,7 +76,6 @@ def limit_of_failures(
     return limit
 
 
-@method
 def rate_of_successes(
     failures: int, trials: int, rate: float, delta: float = 0.05, *, n_candidates: int = 1
 ) -> float | None:

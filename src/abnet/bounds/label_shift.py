@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from abnet.bounds.clopper_pearson import clopper_pearson_bound, clopper_pearson_lower
-from abnet.bounds.methods import method
 from abnet.bounds.rounding import round_up
 from abnet.bounds.shares import share_of_a_limit, shares_by_count
 from abnet.utils.checks import level, probability
@@ -32,7 +31,6 @@ class NotLabelShiftError(ValueError):
     """No shares of the classes explain the answers: with confidence 1-δ, more than the shares has changed."""
 
 
-@method
 def known_mix_bound(
     rows: Sequence[int],
     errors: Sequence[int],
@@ -143,7 +141,6 @@ def _program(confusion: Sequence[int], answers: Sequence[int], delta: float, n_c
     return _Program(np.array(inequalities), np.array(totals), 1.0 - right, identity.sum(axis=1))
 
 
-@method
 def unknown_mix_bound(
     confusion: Sequence[int], answers: Sequence[int], delta: float = 0.05, *, n_candidates: int = 1
 ) -> float:

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv, gammaln
 
 from abnet.bounds.clopper_pearson import clopper_pearson_bound, clopper_pearson_lower
-from abnet.bounds.methods import method
 from abnet.utils.checks import count, level
 
 __all__ = ["LARGEST_SAMPLE", "chance_of_all", "chosen_rate_lower", "chosen_rate_upper", "local_level"]
@@ -79,7 +78,6 @@ def local_level(n: int, n_thresholds: int, delta: float = 0.05) -> float:
     return divided
 
 
-@method
 def chosen_rate_lower(successes: int, n: int, thresholds: int, delta: float = 0.05, *, n_candidates: int = 1) -> float:
     """Lower limit of the share above a threshold that was chosen with the same rows.
 
@@ -105,7 +103,6 @@ def chosen_rate_lower(successes: int, n: int, thresholds: int, delta: float = 0.
     return clopper_pearson_lower(successes, n, level_of_one)
 
 
-@method
 def chosen_rate_upper(successes: int, n: int, thresholds: int, delta: float = 0.05, *, n_candidates: int = 1) -> float:
     """Upper limit of the share above a threshold that was chosen with the same rows; see `chosen_rate_lower`.
 

@@ -14,7 +14,6 @@ from abnet.bounds.catoni import catoni_fixed_bound, choose_C
 from abnet.bounds.catoni_tandem import catoni_tandem_bound, choose_tilts
 from abnet.bounds.gibbs import gibbs_bound
 from abnet.bounds.kept_paths_exact import kept_paths_bounds
-from abnet.bounds.methods import method
 from abnet.bounds.rounding import OUTWARD, round_up
 from abnet.bounds.sampled import sampled_risk_bound
 from abnet.bounds.shares import share_for_fixed_paths, share_for_sampling, share_of_an_order
@@ -22,7 +21,6 @@ from abnet.bounds.shares import share_for_fixed_paths, share_for_sampling, share
 __all__ = ["trained_gibbs_bound", "trained_vote_bound"]
 
 
-@method
 def trained_gibbs_bound(
     risk: float,
     n: int,
@@ -67,7 +65,6 @@ def trained_gibbs_bound(
     return _bound(risk, n, kl, left, expected_risk, expected_kl, n_candidates)
 
 
-@method
 def trained_vote_bound(
     risk: float,
     tandem: float | None,
