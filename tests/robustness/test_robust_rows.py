@@ -47,11 +47,9 @@ def fitted() -> Model:
 def attacked(frame: pd.DataFrame, rng: np.random.Generator, model: Model, free: tuple[str, ...]) -> pd.DataFrame:
     """Random points and corners of the tolerance, computed from the cells."""
     found = frame.copy()
-    sd = next(
-        column.scale
-        for column in model.preparation.columns
-        if isinstance(column, NumericColumn) and column.name == "size"
-    )
+    size = next(column for column in model.preparation.columns if column.name == "size")
+    assert isinstance(size, NumericColumn)
+    sd = size.scale or 0.0
     sizes = {"age": 4.0, "income": 0.1 * frame["income"], "size": 0.2 * sd}
     corner = rng.random() < 0.5
     for name, size in sizes.items():

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,7 +114,7 @@ def robust_rows(
     X: Any,
     *,
     tolerance: str | float | Mapping[str, str | float] = "",
-    free: tuple[str, ...] | list[str] = (),
+    free: Sequence[str] = (),
     nodes: int = NODES,
 ) -> RobustRows:
     """Decide for every row whether its label can change while cells move within a tolerance.
