@@ -6,7 +6,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: demo test test-long test-installed docs lint format bench clean
+.PHONY: demo test test-long test-installed docs lint format bench release clean
 
 demo: $(VENV)/.ready
 	$(BIN)/abnet demo
@@ -40,6 +40,19 @@ format: $(VENV)/.ready-dev
 
 bench: $(VENV)/.ready-dev
 	$(BIN)/python benchmarks/run.py
+
+# What is published: both distributions in dist, and the list of dependencies that they were tested with.
+release: $(VENV)/.ready-dev
+	$(BIN)/python -m pip install -q -c constraints.txt -e '.[release]'
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/zizmor --offline .github
+	rm -rf dist build
+	$(BIN)/python -m build
+	$(BIN)/python -m build --wheel --outdir dist predict
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/uv venv -q --clear build/environment
+	$(BIN)/uv pip install -q -c constraints.txt --python build/environment/bin/python dist/abnet-[0-9]*.whl
+	$(BIN)/cyclonedx-py environment build/environment/bin/python --pyproject pyproject.toml --output-reproducible -o build/sbom.json
 
 $(VENV)/.ready: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

@@ -12,7 +12,7 @@ import numpy as np
 
 from abnet.networks import exact
 from abnet.networks.bam import BAM
-from abnet.paper.figure2 import output_as_written
+from abnet.paper.figures.timed_passes import output_as_written
 from measure import Row, at_least, at_most, best_times
 
 

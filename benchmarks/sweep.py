@@ -23,9 +23,9 @@ def epoch_seconds(models: tuple[str, ...], rates: tuple[float, ...], *, repeat: 
     import jax
     import numpy as np
 
-    from abnet.paper.model_runs import model_runs
     from abnet.paper.protocol import protocol_of
-    from abnet.paper.run_setting import Setting
+    from abnet.paper.runs.model_runs import model_runs
+    from abnet.paper.runs.run_setting import Setting
     from abnet.training.compilation import compiled_epoch
     from abnet.training.loop import Limits, Span
     from abnet.training.stages import lifted_rows

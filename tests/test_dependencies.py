@@ -17,12 +17,13 @@ EXTRAS = {
     "dask": [
         "model/distributed_scoring.py",
         "cli/reproduce.py",
-        "paper/group_dispatch.py",
-        "paper/reproduce_figures.py",
-        "paper/reproduce_table1.py",
-        "paper/reproduce_variants.py",
-        "paper/reproduced.py",
-        "paper/sweeping.py",
+        "paper/figures/figure4.py",
+        "paper/reproduction/exact_pbgnet.py",
+        "paper/reproduction/reproduced.py",
+        "paper/reproduction/table1.py",
+        "paper/reproduction/variants.py",
+        "paper/runs/group_dispatch.py",
+        "paper/runs/sweeping.py",
     ],
     "onnx": ["export/onnx_graph.py"],
 }
@@ -87,3 +88,15 @@ def test_an_installation_for_prediction_says_what_it_lacks() -> None:
     last = done.stderr.splitlines()[-1]
     assert "CertifiedClassifier needs sklearn" in last
     assert "abnet-predict" in last
+
+
+def test_every_file_names_the_same_version() -> None:
+    import abnet
+
+    assert PROJECT["version"] == abnet.__version__
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {abnet.__version__}\n" in citation
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    newest = re.search(r"^## (\S+)", changelog, re.MULTILINE)
+    assert newest is not None
+    assert newest[1] == abnet.__version__

@@ -48,7 +48,7 @@ CONTENTS = {
         "docs/reproduction",
         "results/README",
     ],
-    "Project": ["CHANGELOG", "docs/cite", "CONTRIBUTING", "docs/architecture"],
+    "Project": ["CHANGELOG", "docs/versions", "SECURITY", "docs/cite", "CONTRIBUTING", "docs/architecture"],
 }
 """The side bar: captions, and the pages under each. Pages of `api` are generated, the others are files."""
 

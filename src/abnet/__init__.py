@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from abnet.report.page import write_report
     from abnet.report.report_table import report_table
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 __all__ = [
     "ABNetClassifier",

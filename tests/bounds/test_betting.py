@@ -121,18 +121,18 @@ def test_choice_among_candidates(rng: np.random.Generator, paid: int, broken: bo
 
 
 def test_figures_of_285_examples(rng: np.random.Generator) -> None:
-    """A diverse network's .104 becomes .075; a confident one's bound hardly changes."""
+    """A diverse network's .097 becomes .075; a confident one's bound hardly changes, so few rows are not bet on."""
     losses = rng.beta(2.0, 30.0, size=(40, 285))
     losses *= 0.063 / losses.mean(axis=1, keepdims=True)
-    assert gibbs_bound_frozen(0.063, 285) == pytest.approx(0.104, abs=5e-4)
+    assert gibbs_bound_frozen(0.063, 285) == pytest.approx(0.0975, abs=5e-4)
     assert np.mean([betting_bound(row) for row in losses]) == pytest.approx(0.075, abs=1e-3)
-    # 0.034 on average, near 0 or 1: the two hardly differ, and for errors alone the older bound is the smaller one.
+    # 0.034 on average, near 0 or 1: the two hardly differ, and for errors alone betting is looser.
     sure = rng.beta(0.0068, 0.1932, size=(60, 285))
     ratio = np.mean([betting_bound(row) / gibbs_bound_frozen(row.mean(), 285) for row in sure])
-    assert 0.88 < ratio < 1.0
+    assert 0.93 < ratio < 1.1
     errors = rng.permuted(np.repeat([[1.0] * 10 + [0.0] * 275], 60, axis=0), axis=1)
     ratio = np.mean([betting_bound(row) for row in errors]) / gibbs_bound_frozen(10 / 285, 285)
-    assert 1.0 < ratio < 1.05
+    assert 1.05 < ratio < 1.15
 
 
 def test_edges() -> None:

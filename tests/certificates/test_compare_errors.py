@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from abnet import Certificate, bounds
-from abnet.bounds.counted import sign_test
+from abnet.bounds.difference import sign_test
 from abnet.certificates import compare_judged, judge_answers
 from abnet.certificates.from_evidence import Terms
 from broken_promise import breaks
@@ -28,13 +28,10 @@ def compare(a: np.ndarray, b: np.ndarray, delta: float = DELTA, n_candidates: in
     return compare_judged(one, other, Terms(delta=delta, n_candidates=n_candidates, source="test set"))
 
 
-CASES = [(0.05, 0.05, 0.1), (0.1, 0.02, 0.0), (0.02, 0.15, 0.05)]
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_difference_keeps_its_promise(rng: np.random.Generator, case: tuple[float, float, float]) -> None:
-    limits = [compare(*draw(rng, *case)).difference_bound or 0.0 for _ in range(500)]
-    assert not breaks(sum(limit < case[0] - case[1] for limit in limits), 500, DELTA)
+def test_difference_keeps_its_promise(rng: np.random.Generator) -> None:
+    """The bound itself is tested exactly in `tests/bounds`; here the rows are judged, too."""
+    limits = [compare(*draw(rng, 0.02, 0.1, 0.05)).difference_bound or 0.0 for _ in range(150)]
+    assert not breaks(sum(limit < -0.08 for limit in limits), 150, DELTA)
 
 
 def test_difference_of_upper_limits_is_a_trap(rng: np.random.Generator) -> None:

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binom, binomtest
+from scipy.special import expit
+from scipy.stats import binom, norm
 
 from abnet.bounds.counted import cost_bound
 from abnet.certificates.decision import Decision, cuts_between
@@ -11,86 +12,105 @@ from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, 
 from abnet.certificates.held import Held
 from abnet.certificates.meet_goal import meet
 from abnet.certificates.split import bet_keys, row_hashes, row_order
+from broken_promise import breaks
 
 CLASSES = ("well", "ill")
-SAMPLES = 300
+DELTA = 0.1
+SAMPLES = 200
+LIMIT = 0.999
+"""Scores lie between -LIMIT and LIMIT; those of a wider normal distribution are moved there."""
 
 
 def draw(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Scores and truth of a world in which the score says P(ill) = sigmoid(4 score)."""
-    scores = np.clip(rng.normal(0, 0.5, n), -0.999, 0.999)
-    return scores, (rng.random(n) < 1 / (1 + np.exp(-4 * scores))).astype(np.intp)
+    scores = np.clip(rng.normal(0, 0.5, n), -LIMIT, LIMIT)
+    return scores, (rng.random(n) < expit(4 * scores)).astype(np.intp)
 
 
-WORLD = draw(np.random.default_rng(99), 400_000)
+# Probability of each cell of a fine grid of scores, and how many of its rows are ill. The cells at the ends hold the
+# scores that were moved there.
+EDGES = np.linspace(-LIMIT, LIMIT, 20_001)
+CENTRES = (EDGES[:-1] + EDGES[1:]) / 2
+SCORES = np.concatenate([[-LIMIT], CENTRES, [LIMIT]])
+CHANCES = np.diff(norm.cdf(np.concatenate([[-np.inf], EDGES, [np.inf]]), scale=0.5))
+ILL = CHANCES * expit(4 * SCORES)
+WELL = CHANCES - ILL
 
 
-def certified(goal: Goal, rng: np.random.Generator, *, n: int = 400, delta: float = 0.1, sort: bool = False):  # type: ignore[no-untyped-def]
+def certified(goal: Goal, rng: np.random.Generator, *, n: int = 400, sort: bool = False):  # type: ignore[no-untyped-def]
     scores, truth = draw(rng, n)
     if sort:
         order = np.argsort(truth, kind="stable")
         scores, truth = scores[order], truth[order]
     keys = bet_keys(row_order(row_hashes(scores[:, None], truth)))
     held = Held(*draw(rng, 300))
-    return (*meet(goal, held, scores, truth, CLASSES, Terms(delta=delta), keys=keys), (scores, truth))
+    return (*meet(goal, held, scores, truth, CLASSES, Terms(delta=DELTA), keys=keys), (scores, truth))
 
 
-def true_rate(goal: Goal, decision: Decision) -> tuple[float, bool]:
-    """The true rate of a decision in the world, and whether it breaks the goal."""
-    scores, truth = WORLD
-    answers = decision(scores)
+def is_broken(goal: Goal, decision: Decision) -> bool:
+    """Whether the true rate of a decision is worse than the goal."""
+    answers = decision(SCORES)
     if isinstance(goal, TargetError):
-        rate = float(np.mean(answers[answers < 2] != truth[answers < 2]))
-        return rate, rate > goal.error
+        wrong = WELL[answers == 1].sum() + ILL[answers == 0].sum()
+        return bool(wrong / CHANCES[answers < 2].sum() > goal.error)
     if isinstance(goal, TargetRecall):
-        rate = float(np.mean(answers[truth == 1] == 1))
-        return rate, rate < goal.recall
+        return bool(ILL[answers == 1].sum() / ILL.sum() < goal.recall)
     assert isinstance(goal, TargetPrecision)
-    rate = float(np.mean(truth[answers == 1] == 1))
-    return rate, rate < goal.precision
+    return bool(ILL[answers == 1].sum() / CHANCES[answers == 1].sum() < goal.precision)
+
+
+def test_the_grid_is_the_world() -> None:
+    scores, truth = draw(np.random.default_rng(99), 400_000)
+    for threshold in (-0.5, 0.0, 0.3):
+        assert CHANCES[threshold < SCORES].sum() == pytest.approx(np.mean(scores > threshold), abs=4e-3)
+        assert ILL[threshold < SCORES].sum() == pytest.approx(np.mean((scores > threshold) & (truth == 1)), abs=4e-3)
 
 
 @pytest.mark.parametrize("sort", [False, True])
 @pytest.mark.parametrize("goal", [TargetError(0.1), TargetRecall(0.9, "ill"), TargetPrecision(0.85, "ill")])
 def test_a_goal_that_is_certified_holds(goal: Goal, sort: bool) -> None:
     rng = np.random.default_rng(5)
-    broken = met = 0
+    broken = 0
+    met = 0
     for _ in range(SAMPLES):
         decision, statements, _ = certified(goal, rng, sort=sort)
         if decision is None:
             assert statements[0].value is None
             continue
         met += 1
-        broken += true_rate(goal, decision)[1]
+        broken += is_broken(goal, decision)
         assert all(statement.check() == "recomputed" for statement in statements)
         assert statements[0].rule["threshold"] == decision.threshold
     assert met > SAMPLES // 2
-    assert binomtest(broken, SAMPLES, 0.1, alternative="greater").pvalue > 1e-3
+    assert not breaks(broken, SAMPLES, DELTA)
 
 
 def test_a_sequence_that_skips_a_failure_is_caught() -> None:
     """The same simulation finds a mutant that takes the best of all thresholds instead of stopping at a failure."""
-    goal, rng, broken = TargetRecall(0.9, "ill"), np.random.default_rng(6), 0
+    goal = TargetRecall(0.9, "ill")
+    rng = np.random.default_rng(6)
+    broken = 0
     for _ in range(SAMPLES):
-        held, terms = Held(*draw(rng, 300)), Terms(delta=0.1)
-        candidates = goal.candidates(held, CLASSES, 400, terms)
+        candidates = goal.candidates(Held(*draw(rng, 300)), CLASSES, 400, Terms(delta=DELTA))
         scores, truth = draw(rng, 400)
         good = [d for d in candidates.decisions if np.mean(d(scores)[truth == 1] == 1) >= 0.9]
-        broken += true_rate(goal, good[-1])[1] if good else 0
-    assert binomtest(broken, SAMPLES, 0.1, alternative="greater").pvalue < 1e-3
+        broken += bool(good) and is_broken(goal, good[-1])
+    assert breaks(broken, SAMPLES, DELTA)
 
 
 @pytest.mark.parametrize("sort", [False, True])
 def test_certified_costs_hold(sort: bool) -> None:
     goal = Costs({("ill", "well"): 5.0, ("well", "ill"): 1.0})
-    table, rng, broken = goal.table(CLASSES), np.random.default_rng(7), 0
-    for _ in range(100):
+    table = goal.table(CLASSES)
+    rng = np.random.default_rng(7)
+    broken = 0
+    for _ in range(SAMPLES):
         decision, (statement, *_), _ = certified(goal, rng, sort=sort)
-        scores, truth = WORLD
         assert statement.value is not None
         assert statement.check() == "attainable"
-        broken += float(table[truth, decision(scores)].mean()) > statement.value
-    assert binomtest(broken, 100, 0.1, alternative="greater").pvalue > 1e-3
+        answers = decision(SCORES)
+        broken += WELL @ table[0, answers] + ILL @ table[1, answers] > statement.value
+    assert not breaks(broken, SAMPLES, DELTA)
 
 
 def test_costs_move_the_cut_towards_the_dear_error() -> None:
@@ -129,45 +149,54 @@ def test_the_cheapest_cut_is_the_cheapest_by_exhaustion() -> None:
 @pytest.mark.parametrize("mutant", ["largest", "order"])
 def test_costs_that_are_cut_off_or_bet_on_in_order_are_caught(mutant: str) -> None:
     """Clipped at half of the largest, as if no larger one could be; or bet on as a sorted file gives them."""
-    costs, chances = np.array([0.0, 1.0, 10.0, 0.5]), np.array([0.6, 0.1, 0.05, 0.25])
-    expected, rng, broken = float(costs @ chances), np.random.default_rng(4), 0
-    for _ in range(200):
+    costs = np.array([0.0, 1.0, 10.0, 0.5])
+    chances = np.array([0.6, 0.1, 0.05, 0.25])
+    rng = np.random.default_rng(4)
+    broken = 0
+    for _ in range(SAMPLES):
         paid = costs[rng.choice(4, size=200, p=chances)]
-        largest = 5.0 if mutant == "largest" else 10.0
-        paid = np.minimum(paid, largest) if mutant == "largest" else np.sort(paid)
-        broken += cost_bound(paid / largest, largest, 0.1) < expected
-    assert binomtest(broken, 200, 0.1, alternative="greater").pvalue < 1e-3
+        if mutant == "largest":
+            largest = 5.0
+            paid = np.minimum(paid, largest)
+        else:
+            largest = 10.0
+            paid = np.sort(paid)
+        broken += cost_bound(paid / largest, largest, DELTA) < costs @ chances
+    assert breaks(int(broken), SAMPLES, DELTA)
 
 
 @pytest.mark.parametrize("goal", [TargetRecall(0.9, "ill"), TargetPrecision(0.85, "ill")])
 def test_the_best_threshold_on_the_counted_rows_themselves_is_a_trap(goal: Goal) -> None:
-    rng, broken = np.random.default_rng(12), 0
+    rng = np.random.default_rng(12)
+    broken = 0
     for _ in range(SAMPLES):
         scores, truth = draw(rng, 400)
-        cuts = [Decision(kind="cut", threshold=float(t), positive=1) for t in cuts_between(scores)[:-5:4]]
-        answers = np.array([cut(scores) for cut in cuts])
+        thresholds = cuts_between(scores)[:-5:4]
+        flagged = scores > thresholds[:, None]
         if isinstance(goal, TargetRecall):
-            good = [c for c, said in zip(cuts, answers, strict=True) if np.mean(said[truth == 1]) >= 0.9]
-            broken += true_rate(goal, good[-1])[1]
+            good = np.mean(flagged[:, truth == 1], axis=1) >= 0.9
+            best = thresholds[good][-1]
         else:
-            good = [c for c, said in zip(cuts, answers, strict=True) if np.mean(truth[said == 1]) >= 0.85]
-            broken += true_rate(goal, good[0])[1]
-    assert binomtest(broken, SAMPLES, 0.1, alternative="greater").pvalue < 1e-3
+            good = (flagged & (truth == 1)).sum(axis=1) / flagged.sum(axis=1) >= 0.85
+            best = thresholds[good][0]
+        broken += is_broken(goal, Decision(kind="cut", threshold=float(best), positive=1))
+    assert breaks(broken, SAMPLES, DELTA)
 
 
 def test_the_coverage_holds_too() -> None:
-    rng, broken, samples = np.random.default_rng(13), 0, 100
-    for _ in range(samples):
+    rng = np.random.default_rng(13)
+    broken = 0
+    for _ in range(SAMPLES):
         decision, statements, _ = certified(TargetError(0.1), rng)
         if decision is not None:
-            true = float(np.mean(decision(WORLD[0]) < 2))
-            broken += true < (statements[1].value or 0.0)
-    assert binomtest(broken, samples, 0.1, alternative="greater").pvalue > 1e-3
+            broken += CHANCES[decision(SCORES) < 2].sum() < (statements[1].value or 0.0)
+    assert not breaks(int(broken), SAMPLES, DELTA)
 
 
 def test_unknown_labels_cost_as_much_as_anything_can() -> None:
     scores, truth = draw(np.random.default_rng(14), 400)
-    goal, keys = Costs([[0.0, 1.0], [5.0, 0.0]]), np.arange(400)
+    goal = Costs([[0.0, 1.0], [5.0, 0.0]])
+    keys = np.arange(400)
     _, (before, *_) = meet(goal, Held(scores, truth), scores, truth, CLASSES, Terms(), keys=keys)
     strange = np.where(np.arange(400) < 100, 2, truth)
     _, (after, *_) = meet(goal, Held(scores, truth), scores, strange, CLASSES, Terms(), keys=keys)
@@ -215,18 +244,22 @@ def test_abstention_thresholds_from_the_counted_rows_are_a_trap() -> None:
 
     The twin takes any order statistic of the counted rows at which the count looks good.
     """
-    target, naive, kept = 0.08, 0, 0
-    for seed in range(300):
+    target = 0.08
+    naive = 0
+    certified = 0
+    n_above = np.arange(1, 401)
+    for seed in range(SAMPLES):
         rng = np.random.default_rng([22, seed])
-        held, F, wrong = Held(rng.random(200), np.ones(200, int)), rng.random(400), rng.random(400) < 1.1 * target
-        k, m = np.cumsum(wrong[np.argsort(-F)]), np.arange(1, 401)
-        naive += bool(np.any(binom.cdf(k, m, target) <= 0.1))
-        decision, _ = meet(
-            TargetError(target), held, F, np.where(wrong, 0, 1), CLASSES, Terms(delta=0.1), keys=np.arange(400)
-        )
-        kept += decision is not None
-    assert binomtest(naive, 300, 0.1, alternative="greater").pvalue < 1e-3
-    assert binomtest(kept, 300, 0.1, alternative="greater").pvalue > 1e-3
+        held = Held(rng.random(200), np.ones(200, int))
+        scores = rng.random(400)
+        wrong = rng.random(400) < 1.1 * target
+        errors_above = np.cumsum(wrong[np.argsort(-scores)])
+        naive += bool(np.any(binom.cdf(errors_above, n_above, target) <= DELTA))
+        truth = np.where(wrong, 0, 1)
+        decision, _ = meet(TargetError(target), held, scores, truth, CLASSES, Terms(delta=DELTA), keys=np.arange(400))
+        certified += decision is not None
+    assert breaks(naive, SAMPLES, DELTA)
+    assert not breaks(certified, SAMPLES, DELTA)
 
 
 def test_candidates_are_paid_for() -> None:

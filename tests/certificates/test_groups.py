@@ -99,11 +99,11 @@ def test_row_wise_failures_are_frequent(rng: np.random.Generator) -> None:
 def test_sorted_groups_keep_the_promise(rng: np.random.Generator, bound: Bound, broken: bool) -> None:
     """Groups as a file gives them that is sorted by their errors; the twin bets in this order."""
     failed = 0
-    for _ in range(100):
+    for _ in range(REPETITIONS):
         wrong, groups = equal_groups(rng)
         order = np.argsort(np.bincount(groups, weights=wrong), kind="stable")
         failed += bound(wrong.reshape(GROUPS, SIZE)[order].ravel(), groups) < 0.2
-    assert breaks(failed, 100, DELTA) == broken
+    assert breaks(failed, REPETITIONS, DELTA) == broken
 
 
 HYPOTHESES = 20

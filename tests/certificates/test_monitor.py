@@ -31,22 +31,23 @@ def alarm_times(rng: np.random.Generator, rate: float, rows: int, repetitions: i
 
 
 def test_false_alarms_at_exactly_the_promised_error(rng: np.random.Generator) -> None:
-    times = alarm_times(rng, ERROR, 4000, 500)
-    assert not breaks(sum(t <= 4000 for t in times), 500, ALPHA)
+    repetitions = 2500
+    times = alarm_times(rng, ERROR, 2000, repetitions)
+    assert not breaks(sum(t <= 2000 for t in times), repetitions, ALPHA)
 
 
 def test_false_alarms_of_errors_that_depend_on_the_past(rng: np.random.Generator) -> None:
     """No independence is needed: here an error makes the next rows' errors less likely, never more than promised."""
-    rows, repetitions, false = 1500, 500, 0
+    rows = 1500
+    repetitions = 500
     uniform = rng.random((repetitions, rows))
-    rate, wrong = np.full(repetitions, ERROR), np.empty((repetitions, rows), dtype=bool)
+    rate = np.full(repetitions, ERROR)
+    wrong = np.empty((repetitions, rows), dtype=bool)
     for t in range(rows):
         wrong[:, t] = uniform[:, t] < rate
         rate = np.where(wrong[:, t], 0.01, np.minimum(ERROR, rate * 1.5))
-    for row in wrong:
-        monitor = Monitor(ERROR, 0.1)
-        false += monitor.update(row)
-    assert not breaks(false, repetitions, 0.1)
+    false_alarms = sum(Monitor(ERROR, 0.1).update(row) for row in wrong)
+    assert not breaks(false_alarms, repetitions, 0.1)
 
 
 @pytest.mark.parametrize("quantity", ["recall", "precision"])
@@ -54,7 +55,9 @@ def test_false_alarms_at_exactly_the_promised_recall_and_precision(
     quantity: Quantity, rng: np.random.Generator
 ) -> None:
     """The model errs on a quarter of all rows: only those of the class, or of its predictions, may count."""
-    rows, repetitions, alpha = 1000, 300, 0.1
+    rows = 1000
+    repetitions = 300
+    alpha = 0.1
     alarms = {0.1: 0, 0.2: 0}
     for missed in alarms:
         for _ in range(repetitions):
@@ -85,10 +88,11 @@ def repeated_test(wrong: Bools, alpha: float) -> bool:
 
 
 def test_looking_again_and_again_with_a_test_for_one_look_is_a_trap(rng: np.random.Generator) -> None:
-    alpha = 0.05
-    false = sum(repeated_test(wrong, alpha) for wrong in rng.random((400, 2000)) < ERROR)
-    assert breaks(false, 400, alpha)
-    assert not breaks(sum(t <= 2000 for t in alarm_times(rng, ERROR, 2000, 400, alpha)), 400, alpha)
+    alpha = 0.1
+    repetitions = 300
+    streams = rng.random((repetitions, 2000)) < ERROR
+    assert breaks(sum(repeated_test(wrong, alpha) for wrong in streams), repetitions, alpha)
+    assert not breaks(sum(Monitor(ERROR, alpha).update(wrong) for wrong in streams), repetitions, alpha)
 
 
 @pytest.mark.parametrize(("rate", "median", "rows"), [(0.2, 36, 300), (0.1, 263, 2000), (0.075, 954, 5000)])

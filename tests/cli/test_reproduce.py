@@ -1,5 +1,6 @@
 """`abnet reproduce …` with a trainer that only pretends, and what it says when it cannot."""
 
+import csv
 import importlib
 from collections.abc import Callable
 from pathlib import Path
@@ -18,8 +19,8 @@ NARROW = ("--datasets", "circles", "--models", "PBGNet,ABNet", "--widths", "2,4"
 def fake(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.syspath_prepend(HERE.parent / "paper")
     module = importlib.import_module("fake_training")
-    monkeypatch.setattr("abnet.paper.sweeping._fingerprint", module.fingerprint)
-    monkeypatch.setattr("abnet.paper.group_training.run_group", module.train)
+    monkeypatch.setattr("abnet.paper.runs.sweeping._fingerprint", module.fingerprint)
+    monkeypatch.setattr("abnet.paper.runs.group_training.run_group", module.train)
     return module
 
 
@@ -31,11 +32,11 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_table1_trains_what_is_missing_writes_and_shows(run: Run, fake: ModuleType, here: Path) -> None:
     shown = run("reproduce", "table1", *NARROW, "--jobs", 1)
-    assert "[96/96] circles 4-4-4 PBGNet+ABNet #1: done" in shown.stderr
+    assert "[96/96] circles 4-4-4 ABNet #1 fan-in: done" in shown.stderr
     assert "Table 1: ours beside the paper's" in shown.stdout
     rows = (here / "results/table1.csv").read_text().splitlines()
     assert [row.split(",")[:3] for row in rows[1:]] == [["circles", "narrow", m] for m in ("PBGNet", "ABNet")]
-    assert rows[1].endswith(",2,48")
+    assert _repetitions_and_runs(here) == [["2", "48"]] * 2
     readme = (here / "results/README.md").read_text()
     assert "`abnet reproduce table1 --datasets circles --models PBGNet,ABNet --widths 2,4 --repetitions 2`" in readme
     assert "selected among 96 runs" in readme
@@ -57,19 +58,37 @@ def test_variants_stand_beside_table_1_and_never_in_it(run: Run, fake: ModuleTyp
     run("reproduce", "table1", "--only-report", *NARROW)
     assert (here / "results/table1.csv").read_text() == table
     run("reproduce", "export", "runs.csv")
-    assert len((here / "runs.csv").read_text().splitlines()) == 3 + 1 + 96  # comments, header, the runs of Table 1
+    n_lines = len((here / "runs.csv").read_text().splitlines())
+    assert n_lines == 3 + 1 + 96 + 16  # comments, header, the runs of Table 1, those of the variants
+    variants = (here / "results/table1_variants.csv").read_text()
+    run("reproduce", "import", "runs.csv", "--store", "copy.sqlite")
+    run("reproduce", "variants", *few, "--only-report", "--store", "copy.sqlite")
+    assert (here / "results/table1_variants.csv").read_text() == variants
     run("reproduce", "report", "--page", "page.md")
     page = (here / "page.md").read_text()
     assert "| circles | ABNet |  | 0.0001 |  |  | **0.0100*** | **0.0100*** |" in page  # two of five splits
     assert "nonsense" in run("reproduce", "variants", "--names", "nonsense", code=2).stderr
 
 
+def test_exact_pbgnet_takes_the_settings_of_table_1(run: Run, fake: ModuleType, here: Path) -> None:
+    wide = ("--datasets", "circles", "--repetitions", 2, "--jobs", 1)
+    run("reproduce", "table1", *wide, "--models", "PBGNet", "--widths", "10")
+    shown = run("reproduce", "exact", *wide)
+    assert shown.stderr.count(": done") == 2
+    with (here / "results/table1_exact.csv").open() as file:
+        (row,) = csv.DictReader(file)
+    assert (row["width"], row["hidden_layers"], row["repetitions"]) == ("10", "1", "2")
+    assert row["bound"] == row["sampled_bound"] == row["learning_rate"]  # the pretended bound is the rate
+    run("reproduce", "report", "--page", "page.md")
+    assert "| circles | 1×10, 0.0001 | 0.0001 ± 0.0000 | 0.0001 |  |" in (here / "page.md").read_text()
+
+
 WIDE = ("--datasets", "circles", "--models", "EBP,BC", "--widths", "10,50,100", "--jobs", 1)
 
 
 def _repetitions_and_runs(here: Path) -> list[list[str]]:
-    rows = (here / "results/table1.csv").read_text().splitlines()[1:]
-    return [row.split(",")[-2:] for row in rows]
+    with (here / "results/table1.csv").open() as file:
+        return [[row["repetitions"], row["runs"]] for row in csv.DictReader(file)]
 
 
 def test_a_race_trains_few_of_the_wide_settings_in_full(run: Run, fake: ModuleType, here: Path) -> None:
@@ -102,7 +121,7 @@ def test_a_race_uses_the_runs_that_are_there(run: Run, fake: ModuleType, here: P
 def test_a_cell_without_all_its_trials_waits_and_the_others_go_on(
     run: Run, fake: ModuleType, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("abnet.paper.group_training.run_group", fake.train_all_but_wide_bc)
+    monkeypatch.setattr("abnet.paper.runs.group_training.run_group", fake.train_all_but_wide_bc)
     shown = run("reproduce", "table1", *WIDE, "--widths", "4,10", "--repetitions", 2, "--race", code=1)
     assert "circles 10 BC #0 trial failed: RuntimeError" in shown.stderr
     rows = (here / "results/table1.csv").read_text().splitlines()[1:]
@@ -111,7 +130,7 @@ def test_a_cell_without_all_its_trials_waits_and_the_others_go_on(
 
 def test_export_import_and_status(run: Run, fake: ModuleType, here: Path) -> None:
     run("reproduce", "table1", *NARROW, "--jobs", 1, "--quiet")
-    assert run("reproduce", "export").stdout == "Written to results/runs.csv: 96 runs, trials included.\n"
+    assert run("reproduce", "export").stdout == "Written to results/runs.csv: 96 runs, trials and variants included.\n"
     table = (here / "results/table1.csv").read_text()
     imported = run("reproduce", "import", "results/runs.csv", "--store", "copy.sqlite")
     assert imported.stdout == "Added to copy.sqlite: 96 runs; already there: 0.\n"
@@ -133,9 +152,9 @@ def test_fig4_is_drawn_from_the_store(run: Run, fake: ModuleType, here: Path) ->
 
 def test_fig2_measures_and_redraws(run: Run, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     digits = load("digits17")
-    monkeypatch.setattr("abnet.paper.datasets.load", lambda name, **_: digits)
-    monkeypatch.setattr("abnet.paper.figure2.DEPTH_OF_WIDTHS", 3)
-    monkeypatch.setattr("abnet.paper.figure2.WIDTH_OF_DEPTHS", 2)
+    monkeypatch.setattr("abnet.paper.data.datasets.load", lambda name, **_: digits)
+    monkeypatch.setattr("abnet.paper.figures.timed_passes.DEPTH_OF_WIDTHS", 3)
+    monkeypatch.setattr("abnet.paper.figures.timed_passes.WIDTH_OF_DEPTHS", 2)
     said = run("reproduce", "fig2", "--widths", 2, "--depths", 2, "--repetitions", 3)
     assert "[12/12] compact stochastic ABNet, width 2, L = 2" in said.stderr
     measured = (here / "results/fig2.csv").read_text()
@@ -153,7 +172,7 @@ def test_fig3_and_the_page(run: Run, here: Path) -> None:
 def test_a_failing_group_ends_with_exit_code_1_after_the_report(
     run: Run, fake: ModuleType, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("abnet.paper.group_training.run_group", fake.train_or_fail)
+    monkeypatch.setattr("abnet.paper.runs.group_training.run_group", fake.train_or_fail)
     said = run("reproduce", "table1", *NARROW, "--jobs", 1, code=1)
     assert "#1: failed, FloatingPointError" in said.stderr
     assert (here / "results/table1.csv").exists()
@@ -165,7 +184,7 @@ def test_ctrl_c_ends_with_exit_code_130(
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("abnet.paper.group_training.run_group", interrupted)
+    monkeypatch.setattr("abnet.paper.runs.group_training.run_group", interrupted)
     said = run("reproduce", "table1", *NARROW, "--jobs", 1, code=130)
     assert "the same command continues" in said.stderr
 

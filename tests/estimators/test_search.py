@@ -13,7 +13,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import abnet
 from abnet.bounds.catoni import choose_C
 from abnet.estimators.search import ABNetSearch, free_parameters
-from broken_promise import breaks
 from estimators.worlds import SIGNAL, classifier
 
 X, Y = SIGNAL.draw(np.random.default_rng(0))
@@ -239,16 +238,3 @@ def test_declared_classes_decide_what_is_sampled() -> None:
     """Three classes of which y has two: twelve neurons are then sampled, so that every rate counts."""
     declared = abnet.ABNetClassifier((12,), posterior="train", classes=["a", "b", "c"])
     assert free_parameters(declared, 2) == free_parameters(declared, 3) == frozenset()
-
-
-def test_frozen_winner_keeps_its_promise() -> None:
-    """Labels are coins, so every network errs in half of all cases; at K = 1 the winner's certificate holds."""
-    failures, repetitions, delta = 0, 40, 0.25
-    for seed in range(repetitions):
-        rng = np.random.default_rng([31, seed])
-        rows, coins = rng.normal(size=(60, 2)), rng.integers(0, 2, 60)
-        frozen = classifier(seed, posterior="frozen", delta=delta, max_iter=2)
-        search = ABNetSearch(frozen, {"learning_rate_init": RATE3}).fit(rows, coins)
-        assert search.certificate_ is not None
-        failures += (search.certificate_.vote_error_bound or 1.0) < 0.5
-    assert not breaks(failures, repetitions, delta)

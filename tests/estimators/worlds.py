@@ -5,14 +5,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtrc
 from sklearn.base import BaseEstimator, TransformerMixin
 
 import abnet
 from abnet.estimators.search import ABNetSearch
 from abnet.model.predictors.compact import Compact
 
-DELTA = 0.1
+DELTA = 0.2
 N = 80
 POINTS = np.random.default_rng(2024).choice([-1.0, 1.0], size=(512, 20))
 Array = NDArray[np.float64]
@@ -135,11 +134,6 @@ def broken_promises(world: World, fitted: Any) -> NDArray[np.int_]:
 
 
 PROMISES = ("Gibbs", "vote", "both classes", "drawn network")
-
-
-def surely_more_than_delta(failures: int, repetitions: int) -> bool:
-    """Whether so many failures have a probability below 1e-3 if each has at most δ."""
-    return bool(failures > 0 and bdtrc(failures - 1, repetitions, DELTA) < 1e-3)
 
 
 def count(repetitions: int, broken: Callable[[int], Any]) -> Any:

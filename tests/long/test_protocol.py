@@ -5,9 +5,9 @@ import os
 import pytest
 
 from abnet.paper import Result, Setting
-from abnet.paper.group_training import run_group
 from abnet.paper.protocol import LEARNING_RATES
-from abnet.paper.setting_groups import SettingGroup
+from abnet.paper.runs.group_training import run_group
+from abnet.paper.runs.setting_groups import SettingGroup
 
 pytestmark = pytest.mark.skipif("ABNET_DATA" not in os.environ, reason="set ABNET_DATA to the folder of the data files")
 

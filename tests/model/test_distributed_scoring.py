@@ -179,7 +179,10 @@ def test_groups_are_certified_as_on_one_machine() -> None:
 def test_the_bound_for_a_new_group_holds(sort: bool) -> None:
     """Groups differ in their error rate; a bound that counts rows fails far too often, the one of groups does not."""
     model = models.model("compact", 3)
-    rng, runs, delta, true = np.random.default_rng(7), 100, 0.1, 0.3
+    rng = np.random.default_rng(7)
+    runs = 200
+    delta = 0.1
+    true = 0.3
     by_rows = by_groups = 0
     for _ in range(runs):
         patient = np.repeat(np.arange(25), 8)

@@ -6,8 +6,9 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from abnet.paper import Result, RunStore, Setting, sweep, sweeping
-from abnet.paper.setting_groups import SettingGroup
+from abnet.paper import Result, RunStore, Setting, sweep
+from abnet.paper.runs import sweeping
+from abnet.paper.runs.setting_groups import SettingGroup
 
 
 def fingerprint(name: str, data_dir: str | None) -> str:

@@ -20,7 +20,7 @@ def fake() -> Iterator[ModuleType]:
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.syspath_prepend(Path(__file__).parent)
         module = importlib.import_module("fake_training")
-        monkeypatch.setattr("abnet.paper.sweeping._fingerprint", module.fingerprint)
+        monkeypatch.setattr("abnet.paper.runs.sweeping._fingerprint", module.fingerprint)
         yield module
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from abnet.paper import Result, Setting, read_runs
-from abnet.paper.published_runs import PublishedRunsError, runs_to_csv
+from abnet.paper.runs.published_runs import PublishedRunsError, runs_to_csv
 
 
 def results(repetitions: int) -> list[Result]:

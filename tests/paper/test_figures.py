@@ -13,9 +13,10 @@ import pytest
 from matplotlib.figure import Figure
 
 from abnet.paper import Result, architecture_figure, fig4_grid
-from abnet.paper.figure2 import METHODS, Timing, read_timings, timing_figure, timings_to_csv
-from abnet.paper.figure3 import regions_figure
-from abnet.paper.figure4 import DepthPoint, depth_figure, depth_points, depth_to_csv
+from abnet.paper.figures.figure2 import METHODS, read_timings, timing_figure, timings_to_csv
+from abnet.paper.figures.figure3 import regions_figure
+from abnet.paper.figures.figure4 import DepthPoint, depth_figure, depth_points, depth_to_csv
+from abnet.paper.figures.timed_passes import Timing
 from abnet.utils.plots import save
 
 W_1 = np.array([[3.0, 1.0], [1.0, -3.0]])
@@ -133,7 +134,7 @@ def test_csv_files_read_back() -> None:
 
 def test_the_paper_imports_nothing_heavy() -> None:
     code = (
-        "import sys, abnet.paper.figure4, abnet.paper.table1_comparison, abnet.paper.reproduce_table1;"
+        "import sys, abnet.paper.figures.figure4, abnet.paper.reproduction.table1;"
         "heavy = ('jax', 'sklearn', 'pandas', 'matplotlib', 'rich', 'joblib', 'distributed');"
         "print([m for m in heavy if m in sys.modules])"
     )

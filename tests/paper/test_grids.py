@@ -7,10 +7,10 @@ from dataclasses import fields, replace
 import pytest
 
 from abnet.paper import MODELS, Setting, fig4_grid, select, table1_grid
-from abnet.paper.grids import without_variant
 from abnet.paper.protocol import DATASETS, Protocol, protocol_of
-from abnet.paper.run_key import definition, key
-from abnet.paper.setting_groups import SettingGroup, groups_of
+from abnet.paper.reproduction.grids import without_variant
+from abnet.paper.runs.run_key import definition, key
+from abnet.paper.runs.setting_groups import SettingGroup, groups_of
 
 SETTING = Setting("adult", "ABNet", (4, 4), 0.01, 3)
 

@@ -3,7 +3,7 @@ import struct
 import numpy as np
 import pytest
 
-from abnet.paper.readers import read_idx
+from abnet.paper.data.readers import read_idx
 
 
 def idx(array: np.ndarray) -> bytes:

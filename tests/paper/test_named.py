@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from abnet.paper import Dataset, load, names
-from abnet.paper.originals import SHA256
+from abnet.paper.data.originals import SHA256
 
 SHAPES = {
     "ads": (3279, 1554),
@@ -121,7 +121,7 @@ def test_the_papers_preparation_is_apart_from_the_raw_features(originals: Path, 
 
 def test_a_second_load_does_not_parse_again(originals: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = load("mnistLH")
-    monkeypatch.setattr("abnet.paper.originals.read_checked", lambda *_: pytest.fail("parsed again"))
+    monkeypatch.setattr("abnet.paper.data.originals.read_checked", lambda *_: pytest.fail("parsed again"))
     second = load("mnistLH")
     assert np.array_equal(first.X, second.X)
 

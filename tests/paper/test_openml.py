@@ -11,8 +11,8 @@ import pytest
 import sklearn.datasets
 
 from abnet.paper import load
-from abnet.paper.originals import cache_folder
-from abnet.paper.readers import ADULT_COLUMNS
+from abnet.paper.data.originals import cache_folder
+from abnet.paper.data.readers import ADULT_COLUMNS
 
 
 def read(folder: Path, name: str) -> pd.DataFrame:

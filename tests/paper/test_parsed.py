@@ -3,8 +3,8 @@ from pathlib import Path
 
 import numpy as np
 
-from abnet.paper.originals import recall, remember
-from abnet.paper.readers import Parsed
+from abnet.paper.data.originals import recall, remember
+from abnet.paper.data.readers import Parsed
 
 PARSED = Parsed(np.eye(3, 2, dtype=np.uint8), np.array([1, -1, 1], np.int8), np.array(["a", "ß"]))
 

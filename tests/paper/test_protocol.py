@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from abnet.networks import FanInUniform, GlorotNormal
-from abnet.paper import Result, Setting, group_training, prepared_split
-from abnet.paper.group_training import run_group
-from abnet.paper.model_runs import model_runs
+from abnet.networks import FanInUniform, GlorotNormal, PBGNet, SampledPBGNet
+from abnet.paper import Result, Setting
 from abnet.paper.protocol import Protocol, protocol_of
-from abnet.paper.run_key import key
-from abnet.paper.run_setting import VARIANTS, Variant
-from abnet.paper.setting_groups import SettingGroup
+from abnet.paper.runs import group_training, prepared_split
+from abnet.paper.runs.group_training import run_group
+from abnet.paper.runs.model_runs import model_runs
+from abnet.paper.runs.run_key import key
+from abnet.paper.runs.run_setting import VARIANTS, Variant
+from abnet.paper.runs.setting_groups import SettingGroup
 
 ABNET = Setting("circles", "ABNet", (2,), 0.1, 0)
 SHORT = {"max_epochs": 6, "patience": 3, "rate_patience": 4, "tolerance": 1e-4}
@@ -116,10 +117,20 @@ def test_centre_surround_images_are_what_is_trained_on() -> None:
     np.testing.assert_array_equal(plain.y, mapped.y)
 
 
+def test_exact_wide_pbgnet_draws_nothing() -> None:
+    setting = Setting("circles", "PBGNet", (10,), 0.1, 0, variant="exact")
+    protocol = protocol_of(setting)
+    assert protocol.n_samples is None
+    assert protocol.n_evaluations is None
+    assert model_runs([setting], protocol, 2, 100).learner.aggregation == PBGNet()
+    sampled = replace(setting, variant=None)
+    assert model_runs([sampled], protocol_of(sampled), 2, 100).learner.aggregation == SampledPBGNet(100)
+
+
 def test_a_variant_is_a_run_of_its_own() -> None:
     def settings() -> Iterator[Setting]:
         for name in (None, *VARIANTS):
-            model = "BC" if name == "common" else "ABNet"
+            model = {"common": "BC", "exact": "PBGNet"}.get(name or "", "ABNet")
             yield replace(ABNET, model=model, variant=name)
 
     keys = {key(setting, "data") for setting in settings()}
@@ -128,7 +139,9 @@ def test_a_variant_is_a_run_of_its_own() -> None:
         replace(ABNET, variant="cold")
 
 
-@pytest.mark.parametrize(("model", "variant"), [("ABNet_l", "both"), ("ABNet", "common"), ("BC", "fan-in")])
+@pytest.mark.parametrize(
+    ("model", "variant"), [("ABNet_l", "both"), ("ABNet", "common"), ("BC", "fan-in"), ("ABNet", "exact")]
+)
 def test_a_variant_of_other_models_is_refused(model: str, variant: str) -> None:
     with pytest.raises(ValueError, match=model):
         replace(ABNET, model=model, variant=variant)

@@ -11,11 +11,12 @@ from scipy.special import erf
 
 from abnet.networks import exact
 from abnet.networks.bam import BAM
-from abnet.paper import figure2
-from abnet.paper.figure2 import METHODS, output_as_written
-from abnet.paper.results_folder import renew_page, with_part
-from abnet.paper.table1_comparison import agreement_text, compare, disagreements
-from abnet.paper.table1_rows import paper_table, table1_to_csv
+from abnet.paper.figures import timed_passes
+from abnet.paper.figures.figure2 import METHODS
+from abnet.paper.figures.timed_passes import output_as_written
+from abnet.paper.reproduction.results_folder import renew_page, with_part
+from abnet.paper.reproduction.table1_comparison import agreement_text, compare, disagreements
+from abnet.paper.reproduction.table1_rows import paper_table, table1_to_csv
 from networks.as_written import abnet_output
 
 
@@ -71,14 +72,14 @@ def test_the_formula_as_written_agrees_with_its_oracle_and_with_ours(rng: np.ran
 
 def test_every_method_of_figure_2_is_measured(rng: np.random.Generator) -> None:
     X = rng.normal(size=(4, 5)).astype(np.float32)
-    points = figure2.plan(METHODS, widths=(2,), depths=())
-    measured = list(figure2.measure(points, X, repetitions=4, seconds=0.5))
+    points = timed_passes.plan(METHODS, widths=(2,), depths=())
+    measured = list(timed_passes.measure(points, X, repetitions=4, seconds=0.5))
     assert [t.method for t in measured] == list(METHODS)
     assert all(t.milliseconds > 0 and 3 <= t.repetitions <= 4 for t in measured)
-    assert len(list(figure2.measure(points[1:2], X, repetitions=50, seconds=0.0))) == 1
+    assert len(list(timed_passes.measure(points[1:2], X, repetitions=50, seconds=0.0))) == 1
 
 
 def test_slow_passes_are_repeated_less_often() -> None:
     calls: list[int] = []
-    times = figure2._times(lambda: calls.append(0), 50, seconds=0.0)
+    times = timed_passes._times(lambda: calls.append(0), 50, seconds=0.0)
     assert (len(times), len(calls)) == (3, 4)

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from abnet.paper import NUMERICS_VERSION, Result, export_runs, import_runs, read_runs, status, table1
-from abnet.paper.figure4 import depth_points, depth_to_csv
-from abnet.paper.run_key import key
-from abnet.paper.table1_rows import procedure_rows, table1_rows, table1_to_csv
+from abnet.paper.figures.figure4 import depth_points, depth_to_csv
+from abnet.paper.reproduction.table1_rows import procedure_rows, table1_rows, table1_to_csv
+from abnet.paper.runs.run_key import key
 
 RESULTS = Path(__file__).parents[2] / "results"
 pytestmark = pytest.mark.skipif(not RESULTS.exists(), reason="the results are in the repository, not in the wheel")

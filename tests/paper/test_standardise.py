@@ -3,7 +3,7 @@ import pytest
 from sklearn.preprocessing import StandardScaler
 
 from abnet.paper import load
-from abnet.paper.datasets import standardise_all
+from abnet.paper.data.datasets import standardise_all
 
 
 def test_it_is_what_a_scaler_fitted_on_everything_gives() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from abnet.paper import Result, RunStore, Setting, StoreError
 from abnet.paper.protocol import protocol_of
-from abnet.paper.run_key import key
+from abnet.paper.runs.run_key import key
 
 SETTING = Setting("ads", "ABNet", (2, 2), 0.1, 0)
 
@@ -66,7 +66,7 @@ def test_only_runs_of_this_version_and_of_the_newest_data_count(monkeypatch: pyt
         store.add([result(fingerprint="old"), result(other, fingerprint="old")])
         store.add([result(fingerprint="new")])
         assert [(r.setting, r.fingerprint) for r in store.results()] == [(SETTING, "new")]
-        monkeypatch.setattr("abnet.paper.run_key.protocol_of", lambda s: replace(protocol_of(s), patience=10))
+        monkeypatch.setattr("abnet.paper.runs.run_key.protocol_of", lambda s: replace(protocol_of(s), patience=10))
         assert store.results() == []
 
 

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from abnet.paper import RunStore, Setting, sweep, table1_grid
-from abnet.paper.setting_groups import groups_of
-from abnet.paper.sweep_progress import expected_cost
+from abnet.paper.runs.setting_groups import groups_of
+from abnet.paper.runs.sweep_progress import expected_cost
 
 HERE = Path(__file__).parent
 
@@ -24,7 +24,7 @@ HERE = Path(__file__).parent
 def fake(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.syspath_prepend(HERE)
     module = importlib.import_module("fake_training")
-    monkeypatch.setattr("abnet.paper.sweeping._fingerprint", module.fingerprint)
+    monkeypatch.setattr("abnet.paper.runs.sweeping._fingerprint", module.fingerprint)
     return module
 
 

@@ -11,11 +11,11 @@ import pytest
 from rich.console import Console
 
 from abnet.paper import MODELS, Result, Setting, select, table1_grid
-from abnet.paper.procedure_display import procedures_to_markdown
-from abnet.paper.selection import choose, deviation, mean
-from abnet.paper.table1_comparison import TableComparison, compare
-from abnet.paper.table1_display import to_markdown, to_terminal
-from abnet.paper.table1_rows import (
+from abnet.paper.reproduction.procedure_display import procedures_to_markdown
+from abnet.paper.reproduction.selection import choose, deviation, mean
+from abnet.paper.reproduction.table1_comparison import TableComparison, compare
+from abnet.paper.reproduction.table1_display import to_markdown, to_terminal
+from abnet.paper.reproduction.table1_rows import (
     Table1Row,
     paper_table,
     procedure_rows,
@@ -82,8 +82,8 @@ def test_a_repetition_that_has_only_begun_is_not_compared() -> None:
 def test_the_number_of_repetitions_uses_the_most_runs_by_enumeration() -> None:
     rng = np.random.default_rng(0)
     for _ in range(200):
-        finished = {(w,): set(np.flatnonzero(rng.random(4) < 0.8)) for w in (2, 4, 8, 10)}
-        results = [result(sizes, repetition=int(k)) for sizes, ks in finished.items() for k in ks]
+        finished = {w: set(np.flatnonzero(rng.random(4) < 0.8)) for w in (2, 4, 8, 10)}
+        results = [result((width,), repetition=int(k)) for width, ks in finished.items() for k in ks]
         used = [r * sum(all(k in ks for k in range(r)) for ks in finished.values()) for r in range(1, 5)]
         choice = choose(results)
         if max(used) == 0:
@@ -91,7 +91,11 @@ def test_the_number_of_repetitions_uses_the_most_runs_by_enumeration() -> None:
         else:
             assert choice is not None
             assert choice.runs == max(used)
-            assert len(choice.results) == max(r for r in range(1, 5) if used[r - 1] == max(used))
+            assert choice.compared == max(r for r in range(1, 5) if used[r - 1] == max(used))
+            there = finished[choice.setting.width]
+            assert [run.setting.repetition for run in choice.results] == [
+                k for k in range(4) if {*range(k + 1)} <= there
+            ]
 
 
 def test_a_diverged_setting_is_never_chosen() -> None:

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from abnet.certificates.fingerprint import fingerprint
-from abnet.paper import RunStore, Setting, group_training, load, run, sweep
-from abnet.paper.group_training import run_group
+from abnet.paper import RunStore, Setting, load, run, sweep
 from abnet.paper.protocol import protocol_of
-from abnet.paper.setting_groups import SettingGroup, groups_of
+from abnet.paper.runs import group_training
+from abnet.paper.runs.group_training import run_group
+from abnet.paper.runs.setting_groups import SettingGroup, groups_of
 
 RATES = (0.1, 0.00001)  # the second stops at once, as nothing improves
 

@@ -14,7 +14,9 @@ pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="the page is in the re
 
 def test_the_commands_and_the_code_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (_, shell), (_, code) = blocks(PAGE.read_text(encoding="utf-8"))
+    shown_blocks = blocks(PAGE.read_text(encoding="utf-8"))
+    (shell,) = [block for language, block in shown_blocks if language == "console"]
+    (code,) = [block for language, block in shown_blocks if language == "python"]
     for arguments, shown in commands(shell):
         result = CliRunner().invoke(app, arguments, catch_exceptions=False)
         assert result.exit_code == 0, result.output

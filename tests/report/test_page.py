@@ -23,11 +23,11 @@ from abnet.certificates.held import Held
 from abnet.certificates.meet_goal import meet
 from abnet.certificates.sentences import said
 from abnet.model import Card, Model, load, save
+from abnet.report.about import About
 from abnet.report.columns import form_fields, medoid
 from abnet.report.measures import measure_rows
 from abnet.report.page import report_page, write_report
 from abnet.report.promise import Peer, peers_of, weak_classes
-from abnet.report.summary import About
 from abnet.report.svg import Series, chart, nice_ticks
 from abnet.tables.columns import NumericColumn
 from abnet.tables.labels import Labels
@@ -121,7 +121,8 @@ def test_the_words_of_the_certificate_are_on_the_page() -> None:
     assert "No labelled rows were given" in found
     assert "In Python" in found.replace("Or in Python", "In Python")
     assert "ABNetClassifier(random_state=0, teacher='<script>alert(3)</script>')" in found
-    assert "<svg onload=alert(4)> at most 25% (seen: 10%)" in found
+    assert "<svg onload=alert(4)> at most 25%" in found
+    assert "<svg onload=alert(4)>, held-out rows 10%" in found
 
 
 def test_rows_bring_estimates_called_estimates() -> None:
@@ -129,7 +130,7 @@ def test_rows_bring_estimates_called_estimates() -> None:
     found = read(report_page(model, pages.given(model))).text
     for words in ("estimates from the rows", "Calibration", "Risk and coverage", "Confusion matrix", "Importance"):
         assert words in found
-    assert "this model: error on the rows given 15% (estimate)" in found
+    assert "this model, rows given 15%" in found
     assert "does not say which rows the model was trained on" in found
 
 
@@ -238,10 +239,10 @@ def test_a_cut_is_told_with_its_threshold_and_measured_as_decided() -> None:
     assert f"if the score for yes is above -0.25 (a probability above {percent(share)}), and no otherwise" in found
     assert "at least 90% of new rows of class yes" in found
     flagged = next(s for s in made if s.quantity == "flagged")
-    assert f"{flagged.counted['errors']:,} of {flagged.counted['n']:,}" in found[: found.index("Error rates compared")]
+    assert f"{flagged.counted['errors']:,} of {flagged.counted['n']:,}" in found[: found.index("Error rates counted")]
     assert number_of(report_page(model, given)) == "90%"
     alarms = int(np.sum((codes == 0) & (model.predict(X) == "yes")))
-    assert f"{alarms:,} of {int(np.sum(codes == 0)):,}" in found[: found.index("Error rates compared")]
+    assert f"{alarms:,} of {int(np.sum(codes == 0)):,}" in found[: found.index("Error rates counted")]
     assert "bound of the plain vote is" not in found  # by class: it is not about these answers
 
 
@@ -290,8 +291,9 @@ def test_errors_on_test_rows_are_not_those_that_a_bound_counts() -> None:
     (peer,) = peers_of([{"name": "forest", "bound": 0.125, "test_error": 0.2}])
     assert (peer.seen, peer.tested) == (None, 0.2)
     found = read(report_page(pages.hostile(), rivals=[peer])).text
-    assert "at most 12.5% (test rows: 20%)" in found
-    assert "seen: 20%" not in found
+    assert "forest at most 12.5%" in found
+    assert "forest, test rows 20%" in found
+    assert "forest, held-out rows" not in found
 
 
 def test_a_model_that_is_worse_says_so() -> None:
@@ -428,9 +430,22 @@ def test_other_models_may_be_given() -> None:
         [{"name": "forest", "bound": 0.125, "test_error": 0.08}, {"name": "tree", "test_error": 0.2}, {"a": 1}]
     )
     found = read(report_page(model, rivals=peers)).text
-    assert "forest at most 12.5% (test rows: 8%)" in found
-    assert "tree 20% (estimate)" in found
+    assert "forest at most 12.5%" in found
+    assert "forest, test rows 8%" in found
+    assert "tree, test rows 20%" in found
+    assert "tree at most" not in found
     assert "svg onload" not in found
+
+
+def test_bounds_and_counted_rates_never_share_an_axis() -> None:
+    """A chart of bounds has no rate in it, and a chart of rates has no bound."""
+    peers = peers_of([{"name": "forest", "bound": 0.125, "test_error": 0.2}])
+    page = report_page(pages.hostile(certificate=certificate()), rivals=peers, form=False)
+    summary = page.split('id="summary"')[1].split("</section>")[0]
+    of_bounds, of_rates = re.findall(r'<ul class="bars".*?</ul>', summary, re.DOTALL)
+    assert of_bounds.count("<li>") == of_bounds.count("at most ") == 2
+    assert of_rates.count("<li>") >= 3
+    assert "at most" not in of_rates
 
 
 # Pictures

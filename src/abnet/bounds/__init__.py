@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from abnet.bounds.catoni import catoni_bound, catoni_objective
     from abnet.bounds.clopper_pearson import clopper_pearson_bound
     from abnet.bounds.drawn_network import single_network_bound
-    from abnet.bounds.gibbs import gibbs_bound, gibbs_bound_frozen, xi
+    from abnet.bounds.frozen_gibbs import gibbs_bound_frozen
+    from abnet.bounds.gibbs import gibbs_bound, xi
     from abnet.bounds.kl_inverse import binary_kl, kl_inverse_lower, kl_inverse_upper
     from abnet.bounds.sampled import (
         fixed_paths_tandem_bound,
@@ -58,7 +59,8 @@ __getattr__, __dir__ = lazy_names(
         "abnet.bounds.catoni": ["catoni_bound", "catoni_objective"],
         "abnet.bounds.clopper_pearson": ["clopper_pearson_bound"],
         "abnet.bounds.drawn_network": ["single_network_bound"],
-        "abnet.bounds.gibbs": ["gibbs_bound", "gibbs_bound_frozen", "xi"],
+        "abnet.bounds.frozen_gibbs": ["gibbs_bound_frozen"],
+        "abnet.bounds.gibbs": ["gibbs_bound", "xi"],
         "abnet.bounds.sampled": [
             "fixed_paths_tandem_bound",
             "fixed_paths_threshold",

@@ -12,18 +12,16 @@ import numpy as np
 from abnet.bounds.betting import betting_bound, least_betting_bound, row_weighted_betting_bound
 from abnet.bounds.clopper_pearson import binomial_tail, clopper_pearson_bound, clopper_pearson_lower
 from abnet.bounds.drawn_network import drawn_network_bound
-from abnet.bounds.gibbs import gibbs_bound_frozen
+from abnet.bounds.frozen_gibbs import gibbs_bound_frozen
 from abnet.bounds.methods import method
 from abnet.bounds.rounding import round_up
 
 __all__ = [
     "cost_bound",
-    "difference_bound",
     "group_error_bound",
     "limit_of_failures",
     "mean_by_betting",
     "rate_of_successes",
-    "sign_test",
 ]
 
 method(clopper_pearson_bound)
@@ -128,35 +126,3 @@ def rate_of_successes(
     if not limit_of_failures(failures, trials, allowed, delta, n_candidates=n_candidates):
         return None
     return rate
-
-
-@method
-def difference_bound(only_a: int, only_b: int, n: int, delta: float = 0.05, *, n_candidates: int = 1) -> float:
-    r"""Bound on ``R_A - R_B`` of two models on the same n rows; negative if A is certified to have a lower error rate.
-
-    .. math:: R_A - R_B = π_{10} - π_{01} \le \mathrm{CP}(n_{10}, n, δ/2K) - \mathrm{CP_{low}}(n_{01}, n, δ/2K)
-
-    Examples
-    --------
-    >>> round(difference_bound(10, 40, 1000), 4)
-    -0.0104
-    """
-    most = clopper_pearson_bound(only_a, n, delta, n_candidates=2 * n_candidates)
-    least = clopper_pearson_lower(only_b, n, delta, n_candidates=2 * n_candidates)
-    return float(np.nextafter(most - least, 2.0))
-
-
-@method
-def sign_test(only_a: int, only_b: int, delta: float = 0.05, *, n_candidates: int = 1) -> float | None:
-    r"""Return 0 if the exact one-sided sign test shows that A has a lower error rate than B, and None otherwise.
-
-    .. math:: \Pr(\mathrm{Bin}(n_{10} + n_{01}, 1/2) \le n_{10}) \le δ/K
-
-    Examples
-    --------
-    >>> sign_test(10, 40), sign_test(10, 12)
-    (0.0, None)
-    """
-    if binomial_tail(only_a, only_a + only_b, 0.5) > delta / n_candidates:
-        return None
-    return 0.0

@@ -1,19 +1,17 @@
-"""Bounds on the Gibbs risk, for all posteriors at once or for a frozen one, and Maurer's constant ξ(n)."""
+"""Bound on the Gibbs risk for all posteriors at once, and Maurer's constant ξ(n)."""
 
 import math
 from functools import lru_cache
-from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from abnet.bounds.grids import over_arrays
 from abnet.bounds.kl_inverse import kl_inverse_upper
 from abnet.bounds.rounding import round_up
+from abnet.bounds.stirling import stirling_error
 from abnet.utils.checks import count, level, nonnegative, probability
 
-__all__ = ["gibbs_bound", "gibbs_bound_frozen", "xi"]
+__all__ = ["gibbs_bound", "xi"]
 
 
 # Number of terms at either end that are summed one by one; the whole sum is exact for n up to twice this number.
@@ -59,7 +57,7 @@ def _xi(n: int) -> float:
     k = np.arange(1.0, min(n // 2, _TERMS) + 1.0)
     size = np.array([float(n)])
     terms = np.sqrt(n / (2.0 * math.pi * k * (n - k)))
-    terms *= np.exp(_stirling_error(size) - _stirling_error(k) - _stirling_error(n - k))
+    terms *= np.exp(stirling_error(size) - stirling_error(k) - stirling_error(n - k))
     twice = np.where(2.0 * k == n, 1.0, 2.0)  # the term k = n/2 is its own mirror image
     return _SLACK * (2.0 + float(twice @ terms) + _middle(n, len(k)))
 
@@ -73,15 +71,6 @@ def _middle(n: int, m: int) -> float:
     if m == n // 2:
         return 0.0
     return math.sqrt(n / (2.0 * math.pi)) * math.exp(1.0 / (12.0 * n)) * 2.0 * math.asin(1.0 - 2.0 * m / n)
-
-
-def _stirling_error(m: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return ``ln m! - ln(sqrt(2πm) (m/e)^m)`` for m >= 1."""
-    square = 1.0 / (m * m)
-    series = (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square * (1 / 1680 - square / 1188)))) / m
-    small = np.minimum(m, 16.0)
-    direct = gammaln(small + 1.0) - (small + 0.5) * np.log(small) + small - 0.5 * math.log(2.0 * math.pi)
-    return cast(NDArray[np.float64], np.where(m < 16.0, direct, series))
 
 
 @over_arrays
@@ -127,46 +116,4 @@ def gibbs_bound(empirical_risk: float, kl: float, n: int, delta: float = 0.05, *
     delta = level("delta", delta)
     n_candidates = count("n_candidates", n_candidates)
     nats = kl + math.log(n_candidates * xi(n)) - math.log(delta)
-    return kl_inverse_upper(empirical_risk, round_up(nats / n))
-
-
-@over_arrays
-def gibbs_bound_frozen(empirical_risk: float, n: int, delta: float = 0.05, *, n_candidates: int = 1) -> float:
-    r"""Chernoff bound on the Gibbs risk of a frozen posterior, which was not trained on these examples.
-
-    .. math:: r \le k^+\Big(\hat r, \frac{\ln(K / \delta)}{n}\Big)
-
-    Holds with probability at least 1-δ over n independent examples, for one posterior that was fixed before they were
-    seen. There is no union over posteriors, so neither the divergence nor ξ(n) enters. Valid for any loss in [0, 1].
-
-    Parameters
-    ----------
-    empirical_risk : float
-        Mean loss on the n examples, in [0, 1].
-    n : int
-        Number of examples.
-    delta : float
-        Maximum probability that the bound fails.
-    n_candidates : int
-        Number K of posteriors compared on the same examples.
-
-    Returns
-    -------
-    float
-        A number in [empirical_risk, 1], rounded up.
-
-    Examples
-    --------
-    >>> round(gibbs_bound_frozen(0.03, 1230), 4)
-    0.0435
-
-    References
-    ----------
-    W. Hoeffding (1963), Probability inequalities for sums of bounded random variables, Theorem 1.
-    """
-    empirical_risk = probability("empirical_risk", empirical_risk)
-    n = count("n", n)
-    delta = level("delta", delta)
-    n_candidates = count("n_candidates", n_candidates)
-    nats = math.log(n_candidates) - math.log(delta)
     return kl_inverse_upper(empirical_risk, round_up(nats / n))

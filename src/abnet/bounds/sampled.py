@@ -17,7 +17,7 @@ argument with ``g(p)/p²`` gives ``E[p²]/τ²``. Both bounds fail on the same e
 
 import math
 
-from abnet.bounds.gibbs import gibbs_bound_frozen
+from abnet.bounds.frozen_gibbs import gibbs_bound_frozen
 from abnet.bounds.kl_inverse import kl_inverse_lower
 from abnet.bounds.rounding import round_up
 from abnet.utils.checks import count, level, probability
@@ -116,7 +116,7 @@ def _divided(risk: float, order: int, n_paths: int, delta_prime: float, n_candid
 def sampled_risk_bound(mean: float, n_values: int, delta_prime: float, *, n_candidates: int = 1) -> float:
     r"""Bound on an empirical risk from its mean over fresh, independent paths.
 
-    .. math:: \hat r \le k^+\Big(\bar r, \frac{\ln(K/\delta')}{M}\Big)
+    The bound of `abnet.bounds.gibbs_bound_frozen` for the M sampled losses.
 
     Holds with probability at least 1-δ' over the paths, which are drawn after the posterior is fixed. The M values must
     be independent and in [0, 1], but need not be identically distributed: n examples with T paths each give M = n T.
@@ -135,11 +135,11 @@ def sampled_risk_bound(mean: float, n_values: int, delta_prime: float, *, n_cand
     Examples
     --------
     >>> round(sampled_risk_bound(0.03, 525_000, 0.005), 5)
-    0.03077
+    0.03069
 
     References
     ----------
-    W. Hoeffding (1963), Probability inequalities for sums of bounded random variables, Theorem 1.
+    W. Hoeffding (1956), On the distribution of the number of successes in independent trials.
     """
     n_values = count("n_values", n_values)
     delta_prime = level("delta_prime", delta_prime)

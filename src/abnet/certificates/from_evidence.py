@@ -5,7 +5,7 @@ never do:
 
 | model | Gibbs risk | error of ``predict`` |
 | --- | --- | --- |
-| fixed before the rows | ``k⁺(r̂, ln(K/δ)/n)``; exact losses, 1,000 rows or more: betting | Clopper-Pearson |
+| fixed before the rows | `gibbs_bound_frozen`; exact losses, 1,000 rows or more: betting | Clopper-Pearson |
 | the same, rows in groups | the same, with groups in place of rows | betting on the groups' error rates |
 | trained on the rows | ``k⁺`` with ξ(n), or Catoni's at a C chosen in advance | twice Gibbs or tandem, δ/2 each |
 """
@@ -37,9 +37,9 @@ __all__ = [
 ]
 
 BETTING_ROWS = 1000
-"""From this many rows on, the Gibbs risk of a fixed model is bounded by betting. For losses of 0 and 1, the worst case
-of betting, it is then up to 3% smaller than Chernoff's bound on average, and equal for rare errors (with fewer rows it
-varies more); for losses that vary little it is far smaller."""
+"""From this many rows on, the Gibbs risk of a fixed model is bounded by betting. For losses that vary little the bound
+is then far smaller than `gibbs_bound_frozen`. For losses of 0 and 1, the worst case of betting, it is about equal, but
+larger for rare errors, and with fewer rows it varies more."""
 
 UNKNOWN = "another label"
 """Class name of rows whose label the model does not know."""

@@ -49,7 +49,7 @@ def compare_errors(
     >>> X, y = np.arange(200.0)[:, None], np.arange(200) % 2
     >>> made = compare_errors(lambda X: X[:, 0].astype(int) % 2, lambda X: np.zeros(len(X), int), X, y)
     >>> round(made.difference_bound, 3), made.find("difference", "the better model").value
-    (-0.41, 0.0)
+    (-0.434, 0.0)
     """
     for model in (a, b):
         refuse_fitted(find_fitted(model, X, y), instead="Compare on others.")

@@ -33,7 +33,7 @@ def data(
     abnet data adult --data-dir ~/data --output adult.csv
     """
     from abnet.cli.outputs import check_output
-    from abnet.paper.datasets import names
+    from abnet.paper.data.datasets import names
 
     if name is None:
         listing = {key: list(files) for key, files in names().items()}
@@ -45,7 +45,7 @@ def data(
         return
     if output is not None:
         check_output(output, "CSV", overwrite=overwrite)
-    from abnet.paper.dataset_table import write_dataset
+    from abnet.paper.data.dataset_table import write_dataset
 
     written = write_dataset(name, output, data_dir=data_dir, download=download)
     summary = f"{name}: {written.n_rows:,} rows, {written.n_columns} columns, label {' or '.join(written.classes)}"

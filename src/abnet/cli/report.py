@@ -31,6 +31,16 @@ def report(
     purpose: Annotated[str | None, typer.Option(metavar="TEXT", help="Intended use.")] = None,
     date: Annotated[str | None, typer.Option(metavar="TEXT", help="Date to print on the page.")] = None,
     data: Annotated[str | None, typer.Option(metavar="TEXT", help="Description of the data.")] = None,
+    card: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="More facts that only people know: a TOML file.")
+    ] = None,
+    card_template: Annotated[
+        bool, options.flag("--card-template", "Print a card to fill in, and write no page.")
+    ] = False,
+    certificate: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Another certificate of this model to show (may be repeated)."),
+    ] = None,
     form: Annotated[
         bool,
         typer.Option(
@@ -55,11 +65,17 @@ def report(
     abnet report model.abnet fresh.csv --owner "Risk team" --purpose "Triage"
     abnet compare patients.csv --target diagnosis --json > others.json
     abnet report model.abnet fresh.csv --compared others.json --no-form
+    abnet report model.abnet --card-template > card.toml
+    abnet report model.abnet --card card.toml
     """
     from abnet.cli.outputs import check_output
     from abnet.utils.wording import number_of
 
-    check_output(output, "HTML", inputs=(model, table, compared), overwrite=overwrite)
+    if card_template:
+        _print_template(model)
+        return
+    certificates = tuple(certificate or ())
+    check_output(output, "HTML", inputs=(model, table, compared, card, *certificates), overwrite=overwrite)
     with stage_bars("Starting", hidden=quiet) as progress:
         from abnet.report.report_table import report_table
 
@@ -74,6 +90,8 @@ def report(
             purpose=purpose,
             date=date,
             data=data,
+            card=card,
+            certificates=certificates,
             form=form,
             progress=progress,
         )
@@ -84,3 +102,10 @@ def report(
     rows = f" with estimates from {number_of(made.n_rows, 'row')}" if made.n_rows else ""
     size = f"{console.file_size(made.size)}{console.replaced(made.replaced)}"
     print(f"Report{rows} written to {made.output} ({size}).")
+
+
+def _print_template(model: Path) -> None:
+    from abnet.model.table_rows import as_model
+    from abnet.report.about import about_template
+
+    print(about_template(as_model(model)), end="")

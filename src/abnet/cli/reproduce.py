@@ -89,7 +89,7 @@ def table1(
     abnet reproduce table1 --only-report
     """
     from abnet import paper
-    from abnet.paper.table1_display import to_terminal
+    from abnet.paper.reproduction.table1_display import to_terminal
 
     with _resumable(), _connected(cluster) as client:
         table = paper.table1(
@@ -140,6 +140,42 @@ def variants(
         table = paper.variants(
             store,
             names=_words(names),
+            datasets=_words(datasets),
+            repetitions=repetitions,
+            train=not only_report,
+            jobs=jobs,
+            client=client,
+            data_dir=data_dir,
+            output_dir=output_dir,
+            verbose=not quiet,
+        )
+    _finish(table)
+
+
+@app.command(cls=Command)
+@guarded
+def exact(
+    datasets: Datasets = None,
+    repetitions: Repetitions = 5,
+    jobs: Jobs = -1,
+    store: Store = _RUNS,
+    cluster: Cluster = None,
+    data_dir: DataDir = None,
+    output_dir: OutputDir = _RESULTS,
+    only_report: OnlyReport = False,
+    quiet: Quiet = False,
+) -> None:
+    """Train wide PBGNet with exact outputs at the settings of table1.csv, and write table1_exact.csv.
+
+    Table 1 itself samples the outputs, as the paper does. You can stop it at any time; the same command continues.
+
+    abnet reproduce exact --data-dir ~/data
+    """
+    from abnet import paper
+
+    with _resumable(), _connected(cluster) as client:
+        table = paper.exact_pbgnet(
+            store,
             datasets=_words(datasets),
             repetitions=repetitions,
             train=not only_report,
@@ -241,49 +277,6 @@ def fig4(
             verbose=not quiet,
         )
     _finish(figure)
-
-
-@app.command(cls=Command)
-@guarded
-def certificates(
-    datasets: Datasets = None,
-    splits: Annotated[int, typer.Option(min=1, metavar="NUMBER", help="Random 75/25 splits of each data set.")] = 5,
-    log: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="File of finished splits; an interrupted run continues from it.")
-    ] = None,
-    data_dir: DataDir = None,
-    output_dir: OutputDir = _RESULTS,
-) -> None:
-    """Measure how tight certificates are on the six data sets, and write certificates.csv.
-
-    abnet reproduce certificates --datasets ads,adult --splits 2
-    """
-    from abnet import paper
-
-    named = _words(datasets)
-    _finish(paper.certificates(datasets=named, splits=splits, log=log, data_dir=data_dir, output_dir=output_dir))
-
-
-@app.command(cls=Command)
-@guarded
-def multiclass(
-    features: Annotated[
-        str | None, typer.Option(metavar="NAMES", help="What the networks read: raw or maps; both by default.")
-    ] = None,
-    data_dir: DataDir = None,
-    output_dir: OutputDir = _RESULTS,
-    quiet: Quiet = False,
-) -> None:
-    """Train and certify classifiers of the ten MNIST digits, and write multiclass.csv; takes minutes.
-
-    Results that the file already holds are not computed again.
-
-    abnet reproduce multiclass --features maps --data-dir ~/data
-    """
-    from abnet import paper
-
-    named = _words(features)
-    _finish(paper.multiclass(features=named, data_dir=data_dir, output_dir=output_dir, verbose=not quiet))
 
 
 @app.command(cls=Command)

@@ -267,8 +267,8 @@ def certify_test_set(
 ) -> Certificate | Estimate:
     """Certify a fitted model on a test set.
 
-    Uses the test-set bound for the answers, and ``k⁺(r̂, ln(K/δ)/n)`` or betting for the Gibbs risk, which is sampled
-    with fresh paths if it cannot be computed.
+    Uses the test-set bound for the answers, and `abnet.bounds.gibbs_bound_frozen` or betting for the Gibbs risk, which
+    is sampled with fresh paths if it cannot be computed.
 
     Parameters
     ----------

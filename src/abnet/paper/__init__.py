@@ -8,25 +8,27 @@ from typing import TYPE_CHECKING
 from abnet.utils.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from abnet.paper.datasets import Dataset, load, names
-    from abnet.paper.figure1 import architecture_figure
-    from abnet.paper.grids import fig4_grid, select, table1_grid
-    from abnet.paper.group_training import run
-    from abnet.paper.published_runs import read_runs
-    from abnet.paper.reproduce_certificates import certificates, multiclass
-    from abnet.paper.reproduce_figures import fig2, fig3, fig4
-    from abnet.paper.reproduce_table1 import status, table1
-    from abnet.paper.reproduce_variants import variants
-    from abnet.paper.reproduced import Reproduced
-    from abnet.paper.results_folder import renew_page
-    from abnet.paper.run_exchange import export_runs, import_runs
-    from abnet.paper.run_key import NUMERICS_VERSION
-    from abnet.paper.run_result import Result
-    from abnet.paper.run_setting import MODELS, VARIANTS, Setting
-    from abnet.paper.run_store import RunStore, StoreError
-    from abnet.paper.sweeping import SweepReport, sweep
-    from abnet.paper.table1_comparison import TableComparison
-    from abnet.paper.table1_rows import paper_table
+    from abnet.paper.data.datasets import Dataset, load, names
+    from abnet.paper.figures.figure1 import architecture_figure
+    from abnet.paper.figures.figure2 import fig2
+    from abnet.paper.figures.figure3 import fig3
+    from abnet.paper.figures.figure4 import fig4
+    from abnet.paper.reproduction.exact_pbgnet import exact_pbgnet
+    from abnet.paper.reproduction.grids import fig4_grid, select, table1_grid
+    from abnet.paper.reproduction.reproduced import Reproduced
+    from abnet.paper.reproduction.results_folder import renew_page
+    from abnet.paper.reproduction.run_exchange import export_runs, import_runs
+    from abnet.paper.reproduction.table1 import status, table1
+    from abnet.paper.reproduction.table1_comparison import TableComparison
+    from abnet.paper.reproduction.table1_rows import paper_table
+    from abnet.paper.reproduction.variants import variants
+    from abnet.paper.runs.group_training import run
+    from abnet.paper.runs.published_runs import read_runs
+    from abnet.paper.runs.run_key import NUMERICS_VERSION
+    from abnet.paper.runs.run_result import Result
+    from abnet.paper.runs.run_setting import MODELS, VARIANTS, Setting
+    from abnet.paper.runs.run_store import RunStore, StoreError
+    from abnet.paper.runs.sweeping import SweepReport, sweep
 
 __all__ = [
     "Dataset",
@@ -41,7 +43,7 @@ __all__ = [
     "TableComparison",
     "VARIANTS",
     "architecture_figure",
-    "certificates",
+    "exact_pbgnet",
     "export_runs",
     "fig2",
     "fig3",
@@ -49,7 +51,6 @@ __all__ = [
     "fig4_grid",
     "import_runs",
     "load",
-    "multiclass",
     "names",
     "paper_table",
     "read_runs",
@@ -66,24 +67,26 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "abnet.paper.datasets": ["Dataset", "load", "names"],
-        "abnet.paper.figure1": ["architecture_figure"],
-        "abnet.paper.grids": ["fig4_grid", "select", "table1_grid"],
-        "abnet.paper.table1_comparison": ["TableComparison"],
-        "abnet.paper.table1_rows": ["paper_table"],
-        "abnet.paper.run_key": ["NUMERICS_VERSION"],
-        "abnet.paper.run_result": ["Result"],
-        "abnet.paper.run_setting": ["MODELS", "Setting", "VARIANTS"],
-        "abnet.paper.published_runs": ["read_runs"],
-        "abnet.paper.reproduce_certificates": ["certificates", "multiclass"],
-        "abnet.paper.reproduce_figures": ["fig2", "fig3", "fig4"],
-        "abnet.paper.reproduce_table1": ["status", "table1"],
-        "abnet.paper.reproduce_variants": ["variants"],
-        "abnet.paper.reproduced": ["Reproduced"],
-        "abnet.paper.run_exchange": ["export_runs", "import_runs"],
-        "abnet.paper.sweeping": ["SweepReport", "sweep"],
-        "abnet.paper.results_folder": ["renew_page"],
-        "abnet.paper.group_training": ["run"],
-        "abnet.paper.run_store": ["RunStore", "StoreError"],
+        "abnet.paper.data.datasets": ["Dataset", "load", "names"],
+        "abnet.paper.figures.figure1": ["architecture_figure"],
+        "abnet.paper.reproduction.exact_pbgnet": ["exact_pbgnet"],
+        "abnet.paper.reproduction.grids": ["fig4_grid", "select", "table1_grid"],
+        "abnet.paper.reproduction.table1_comparison": ["TableComparison"],
+        "abnet.paper.reproduction.table1_rows": ["paper_table"],
+        "abnet.paper.runs.run_key": ["NUMERICS_VERSION"],
+        "abnet.paper.runs.run_result": ["Result"],
+        "abnet.paper.runs.run_setting": ["MODELS", "Setting", "VARIANTS"],
+        "abnet.paper.runs.published_runs": ["read_runs"],
+        "abnet.paper.figures.figure2": ["fig2"],
+        "abnet.paper.figures.figure3": ["fig3"],
+        "abnet.paper.figures.figure4": ["fig4"],
+        "abnet.paper.reproduction.table1": ["status", "table1"],
+        "abnet.paper.reproduction.variants": ["variants"],
+        "abnet.paper.reproduction.reproduced": ["Reproduced"],
+        "abnet.paper.reproduction.run_exchange": ["export_runs", "import_runs"],
+        "abnet.paper.runs.sweeping": ["SweepReport", "sweep"],
+        "abnet.paper.reproduction.results_folder": ["renew_page"],
+        "abnet.paper.runs.group_training": ["run"],
+        "abnet.paper.runs.run_store": ["RunStore", "StoreError"],
     },
 )

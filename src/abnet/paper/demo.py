@@ -13,7 +13,7 @@ from abnet.certificates.split import drawn_seed
 from abnet.estimators.certified import CertifiedClassifier
 from abnet.estimators.compare import Contender, Parts, certified, judged, usual_models
 from abnet.estimators.table_parts import Labelled, take, two_random_parts
-from abnet.paper.datasets import load
+from abnet.paper.data.datasets import load
 from abnet.report.page import write_report
 from abnet.utils.atomic import atomic_path, check_writable
 from abnet.utils.plots import OKABE_ITO, label_panel, styled

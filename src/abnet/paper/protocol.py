@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from abnet.paper.run_setting import VARIANTS, Setting, Variant
+from abnet.paper.runs.run_setting import VARIANTS, Setting, Variant
 
 __all__ = [
     "DATASETS",
@@ -169,10 +169,10 @@ def _aggregation_protocol(setting: Setting, *, objective: Objective, validation_
         rate_patience=RATE_PATIENCE,
         delta=0.05,
     )
-    if setting.architecture == "wide":
-        protocol = replace(protocol, n_samples=100, n_evaluations=20)
     if setting.variant is not None:
         protocol = replace(protocol, variant=VARIANTS[setting.variant])
+    if setting.architecture == "wide" and not protocol.variant.exact:
+        protocol = replace(protocol, n_samples=100, n_evaluations=20)
     return protocol
 
 

@@ -4,7 +4,7 @@ import base64
 import hashlib
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -16,10 +16,13 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from abnet import __version__
+from abnet.certificates.certificate import Certificate
 from abnet.explanation.background import ExplanationPlan
 from abnet.export.js_model import js_library, js_record, script_json
 from abnet.model.model import FittedClassifier, Model, model_of
+from abnet.report.about import About, about_from
 from abnet.report.columns import columns_section, form_fields, medoid
+from abnet.report.documentation import check_certificates, documentation_section
 from abnet.report.estimates import estimates_section
 from abnet.report.learning import learning_section
 from abnet.report.markup import rendered
@@ -27,7 +30,7 @@ from abnet.report.measures import GivenRows, measure_rows
 from abnet.report.moves import moves_of, moves_section, page_plan
 from abnet.report.promise import Peer, peers_of, promise_section
 from abnet.report.repeat import repeat_section
-from abnet.report.summary import About, about_rows, summary_section
+from abnet.report.summary import about_rows, summary_section
 from abnet.tables.labels import Labels
 from abnet.utils.atomic import atomic_path
 from abnet.utils.coded_rows import dense
@@ -49,6 +52,8 @@ def write_report(
     purpose: str | None = None,
     date: str | None = None,
     data: str | None = None,
+    card: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    certificates: Sequence[Certificate] = (),
     rivals: Sequence[Any] = (),
     form: bool = True,
     progress: Callable[[float], None] | None = None,
@@ -69,7 +74,12 @@ def write_report(
         every coverage. A label that the model does not know counts as an error.
     title, owner, purpose, date, data : str, optional
         Heading of the page; who is accountable for the model; what it is for; a date; a description of the data.
-        They are shown unchanged at the head of the page.
+        They are shown unchanged at the head of the page, instead of those of the card.
+    card : path or mapping, optional
+        More facts that only people know, such as human oversight, the source of the data and signatures: a TOML file,
+        or its content. ``abnet report MODEL --card-template`` prints one to fill in.
+    certificates : sequence of Certificate
+        Further certificates of this model, for example from ``abnet certify MODEL TABLE --by COLUMN``.
     rivals : sequence of dict
         Other models, as ``abnet compare --json`` lists them under ``contenders``: ``name``, ``bound``, ``test_error``.
         By default those that `abnet fit` compared with.
@@ -100,8 +110,16 @@ def write_report(
     if X is not None:
         prepared = dense(fitted.prepare(X))
         given = measure_rows(fitted, prepared, _codes(fitted.labels, y, len(prepared)))
-    about = About(title=title, owner=owner, purpose=purpose, date=date, data=data)
-    page = report_page(fitted, given, about=about, rivals=peers_of(list(rivals)), form=form, progress=progress)
+    about = about_from(card, title=title, owner=owner, purpose=purpose, date=date, data=data)
+    page = report_page(
+        fitted,
+        given,
+        about=about,
+        certificates=certificates,
+        rivals=peers_of(list(rivals)),
+        form=form,
+        progress=progress,
+    )
     target = Path(path)
     with atomic_path(target) as temporary:
         temporary.write_text(page, encoding="utf-8", newline="\n")
@@ -123,6 +141,7 @@ def report_page(
     given: GivenRows | None = None,
     *,
     about: About | None = None,
+    certificates: Sequence[Certificate] = (),
     rivals: Sequence[Peer] = (),
     form: bool = True,
     progress: Callable[[float], None] | None = None,
@@ -130,6 +149,7 @@ def report_page(
     """The HTML of a report; parameters as for `write_report`, with rows that are prepared and measured."""
     if about is None:
         about = About()
+    check_certificates(model, certificates)
     measures = None
     if given is not None:
         measures = given.measures
@@ -147,6 +167,7 @@ def report_page(
         ("summary", "Summary", summary_section(model, peers, measures, explanation)),
         ("promise", "What is certified", promise_section(model)),
         ("estimates", "What was measured", estimates_section(model, measures)),
+        ("file", "For the files", documentation_section(model, about, certificates)),
         ("moves", "What moves its answers", moves_section(model, explanation, given=given is not None)),
         ("try", "Try a row", trial.body),
         ("learning", "How it was trained", learning_section(model.card.curves)),

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from abnet.certificates.certificate import load_certificate
 from abnet.certificates.training_rows import filter_of, label_marks
 from abnet.model.labelled_table import target_of
 from abnet.model.model import Model
 from abnet.model.table_rows import ModelOrPath, as_model, frames_of, prepared
+from abnet.report.about import about_from
 from abnet.report.measures import LOCATED, GivenRows, measure_scores
 from abnet.report.page import report_page
 from abnet.report.promise import Peer, peers_of
-from abnet.report.summary import About
 from abnet.tables import TableError
 from abnet.tables.frames import Table, as_table
 from abnet.tables.model_labels import true_labels
@@ -86,6 +87,8 @@ def report_table(
     purpose: str | None = None,
     date: str | None = None,
     data: str | None = None,
+    card: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    certificates: Sequence[str | os.PathLike[str]] = (),
     form: bool = True,
     progress: Callable[[float], None] | None = None,
 ) -> ReportedTable:
@@ -104,12 +107,18 @@ def report_table(
         Other models to show: a file with the output of ``abnet compare --json``.
     title, owner, purpose, date, data : str, optional
         Heading of the page; who is accountable for the model; what it is for; a date; a description of the data.
+    card : path or mapping, optional
+        More facts that only people know, in the form of ``abnet report MODEL --card-template``.
+    certificates : sequence of paths
+        Files of further certificates of this model, for example from ``abnet certify MODEL TABLE --by COLUMN --save``.
     form : bool
         Whether the page has a form to try rows. It then holds the model and the training rows that the model keeps.
     progress : callable, optional
         Called with the share that is done, between 0 and 1.
     """
     loaded = as_model(model)
+    about = about_from(card, title=title, owner=owner, purpose=purpose, date=date, data=data)
+    others = [load_certificate(path) for path in certificates]
     peers: tuple[Peer, ...] = ()
     if compared is not None:
         peers = _peers(Path(compared))
@@ -117,9 +126,14 @@ def report_table(
     notes: list[str] = []
     if table is not None:
         given, notes = _given_rows(loaded, table, target_of(loaded, truth), part_of_progress(progress, 0.0, READ))
-    about = About(title=title, owner=owner, purpose=purpose, date=date, data=data)
     page = report_page(
-        loaded, given, about=about, rivals=peers, form=form, progress=part_of_progress(progress, READ, 1.0 - READ)
+        loaded,
+        given,
+        about=about,
+        certificates=others,
+        rivals=peers,
+        form=form,
+        progress=part_of_progress(progress, READ, 1.0 - READ),
     )
     target = Path(output)
     replaced = target.exists()

@@ -1,10 +1,7 @@
 """The first page: the certificate as one number, the decision rule, warnings, and the columns that matter most."""
 
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
-import msgspec
 import numpy as np
 from markupsafe import Markup
 
@@ -15,6 +12,7 @@ from abnet.certificates.statement import Statement
 from abnet.explanation.model_explanation import ModelExplanation
 from abnet.explanation.units import value_text
 from abnet.model.model import Model
+from abnet.report.about import About
 from abnet.report.estimates import fitted_warning
 from abnet.report.markup import rendered, table, with_code
 from abnet.report.measures import RowMeasures
@@ -25,28 +23,12 @@ from abnet.tables.note_sentences import named_option
 from abnet.tables.notes import Note, note_lines
 from abnet.utils.wording import confidence, figure_up, number_of, percent, percent_down, percent_up, shortened, stated
 
-__all__ = ["About", "about_rows", "summary_section"]
+__all__ = ["about_rows", "summary_section"]
 
 DRIVERS = 5
 """Maximum number of columns that the first page names."""
 MOST_LISTED = 3
 """Maximum number of classes or models that a warning names."""
-
-
-class About(msgspec.Struct, frozen=True, kw_only=True):
-    """What people state about a model, for the head of its report; every field is optional.
-
-    Attributes
-    ----------
-    title, owner, purpose, date, data : str or None
-        Heading; who is accountable for the model; what it is for; a date; a description of the data.
-    """
-
-    title: str | None = None
-    owner: str | None = None
-    purpose: str | None = None
-    date: str | None = None
-    data: str | None = None
 
 
 def about_rows(about: About, model: Model) -> list[tuple[str, str]]:
@@ -82,10 +64,7 @@ def summary_section(
 ) -> Markup:
     """One page for people accountable for the model."""
     certificate = model.certificate_
-    bars = _bars(certificate, peers, measures, _of_plain_vote(model))
-    picture = None
-    if bars:
-        picture = bar_chart(bars, "Error rates of this model and others")
+    of_vote = _of_plain_vote(model)
     assumed = None
     if certificate is not None:
         assumed = with_code(assumptions(certificate))
@@ -95,8 +74,9 @@ def summary_section(
         decision=_decision(model),
         alarming=any(map(_is_alarming, model.preparation.notes)),
         warnings=[*_column_warnings(model), *_warnings(model, peers, measures)],
-        bars=picture,
-        bars_words=_bars_words(bars, peers),
+        bounds=_bounds_compared(certificate, peers, of_vote),
+        words_of_bounds=_words_of_bounds(peers),
+        rates=_rates_compared(certificate, peers, measures, of_vote),
         drivers=_drivers(model, explanation),
         assumptions=assumed,
     )
@@ -406,61 +386,58 @@ def _listing(names: list[str], count: int) -> str:
 # Other models, and the columns
 
 
-def _bars(
+def _bounds_compared(certificate: Certificate | None, peers: tuple[Peer, ...], of_vote: str) -> Markup | None:
+    """Upper bounds of this model and of others; plain error rates never share an axis with them."""
+    bars = []
+    if certificate is not None and certificate.vote_error_bound is not None:
+        name = f"this model{of_vote}"
+        if certificate.facts.n_groups is not None:
+            name += ", for a new group"
+        bars.append(Bar(name, f"at most {percent_up(certificate.vote_error_bound)}", certificate.vote_error_bound))
+    for peer in peers:
+        if peer.bound is not None:
+            bars.append(Bar(shortened(peer.name, 120), f"at most {percent_up(peer.bound)}", peer.bound, "other"))
+    if not bars:
+        return None
+    return bar_chart(bars, "Upper bounds on the error rate")
+
+
+def _rates_compared(
     certificate: Certificate | None, peers: tuple[Peer, ...], measures: RowMeasures | None, of_vote: str
-) -> list[Bar]:
-    """Bounds and error rates of this model, of other models, and of always answering the most common class."""
+) -> Markup | None:
+    """Error rates that were counted, for this model, for others and for always answering the most common class."""
     bars = []
     majority = None
     if certificate is not None:
         majority = certificate.majority_class_error
-        if certificate.vote_error_bound is not None:
-            name = f"this model: upper bound{of_vote}"
-            if certificate.facts.n_groups is not None:
-                name += " for a new group"
-            bars.append(_bound_bar(name, certificate.vote_error_bound, certificate.empirical_error, "main"))
+        bars.append(_rate_bar(f"this model{of_vote}, held-out rows", certificate.empirical_error, "main"))
     if measures is not None:
-        text = f"{percent(measures.error)} (estimate)"
-        bars.append(Bar("this model: error on the rows given", text, measures.error, "second"))
+        bars.append(_rate_bar("this model, rows given", measures.error, "second"))
         if majority is None:
             majority = measures.base_rate
-    bars += map(_peer_bar, peers)
+    for peer in peers:
+        name = shortened(peer.name, 120)
+        if peer.seen is not None:
+            bars.append(_rate_bar(f"{name}, held-out rows", peer.seen, "other"))
+        if peer.tested is not None:
+            bars.append(_rate_bar(f"{name}, test rows", peer.tested, "other"))
     if majority is not None:
-        bars.append(Bar("always the most common class (majority-class error)", percent(majority), majority, "plain"))
-    return bars
+        bars.append(_rate_bar("always the most common class (majority-class error)", majority, "plain"))
+    if not bars:
+        return None
+    return bar_chart(bars, "Error rates that were counted")
 
 
-def _bound_bar(name: str, bound: float, empirical: float | None, style: str) -> Bar:
-    text = f"at most {percent_up(bound)}"
-    if empirical is not None:
-        text += f" (seen: {percent(empirical)})"
-    return Bar(name, text, bound, style, mark=empirical)
+def _rate_bar(name: str, rate: float, style: str) -> Bar:
+    return Bar(name, percent(rate), rate, style)
 
 
-def _peer_bar(peer: Peer) -> Bar:
-    name = shortened(peer.name, 120)
-    if peer.bound is None:
-        rate = peer.tested or peer.seen or 0.0
-        return Bar(name, f"{percent(rate)} (estimate)", rate, "other")
-    bar = _bound_bar(name, peer.bound, peer.seen, "other")
-    if peer.tested is None:
-        return bar
-    return replace(bar, text=f"{bar.text} (test rows: {percent(peer.tested)})")
-
-
-def _bars_words(bars: Sequence[Bar], peers: tuple[Peer, ...]) -> Markup:
-    ticks = ""
-    if any(bar.mark is not None for bar in bars):
-        ticks = " A tick marks the error rate seen."
+def _words_of_bounds(peers: tuple[Peer, ...]) -> Markup:
     if peers:
-        others = Markup(
-            "Each bound holds by itself: choosing the model with the smallest after looking is not covered."
-        )
-    else:
-        others = Markup(
-            "No other model was compared; <code>abnet compare</code> does that, and its results can be shown here."
-        )
-    return Markup("A bar shows an upper bound or an error rate; shorter is better.{} {}").format(ticks, others)
+        return Markup("Each bound holds by itself: choosing the model with the smallest after looking is not covered.")
+    return Markup(
+        "No other model was compared; <code>abnet compare</code> does that, and its results can be shown here."
+    )
 
 
 def _drivers(model: Model, explanation: ModelExplanation | None) -> list[tuple[str, str]]:

@@ -21,7 +21,7 @@ BOTTOM = 40
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar: name and text above it, its length, and optionally a mark and a whisker on it.
+    """One bar: name and text above it, its length, and optionally a whisker on it.
 
     Attributes
     ----------
@@ -31,8 +31,6 @@ class Bar:
         Where the bar ends; it starts at zero.
     style : str
         Class of the style sheet.
-    mark : float or None
-        Where a tick stands across the bar.
     spread : float
         Half the length of a whisker at the end of the bar.
     note : str
@@ -43,7 +41,6 @@ class Bar:
     text: str
     value: float
     style: str = "main"
-    mark: float | None = None
     spread: float = 0.0
     note: str = ""
 
@@ -102,7 +99,7 @@ def bar_chart(bars: Sequence[Bar], title: str, percent: bool = True) -> Markup:
     """
     ends = [1e-12]
     for bar in bars:
-        ends += [bar.value - bar.spread, bar.value + bar.spread, bar.mark or 0.0]
+        ends += [bar.value - bar.spread, bar.value + bar.spread]
     ticks = nice_ticks(min(0.0, *(bar.value for bar in bars)), max(ends))
     scale = _BarScale(ticks[0], ticks[-1])
     axis = [(f"{scale.place(tick):.2f}", _tick_text(tick, percent)) for tick in ticks]
@@ -125,9 +122,6 @@ class _BarScale:
 
 def _placed_bar(bar: Bar, scale: _BarScale) -> dict[str, Any]:
     """One bar as the template takes it, with places in percent of the width."""
-    mark = None
-    if bar.mark is not None:
-        mark = f"{scale.place(bar.mark):.2f}"
     whisker_start = None
     if bar.spread > 0:
         whisker_start = f"{scale.place(max(bar.value - bar.spread, scale.low)):.2f}"
@@ -139,7 +133,6 @@ def _placed_bar(bar: Bar, scale: _BarScale) -> dict[str, Any]:
         "note": bar.note,
         "start": f"{scale.place(min(bar.value, 0.0)):.2f}",
         "length": f"{max(scale.length(bar.value), 0.3):.2f}",
-        "mark": mark,
         "low": whisker_start,
         "high": whisker_end,
     }

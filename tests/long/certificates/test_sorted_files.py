@@ -13,7 +13,7 @@ from abnet import CertifiedClassifier
 from broken_promise import breaks
 from promised import promised
 
-SAMPLES = int(os.environ.get("ABNET_SAMPLES", "400"))
+SAMPLES = int(os.environ.get("ABNET_SAMPLES", "450"))
 N, DELTA, SHARE = 400, 0.05, 0.3
 CITIES = np.array(["Bergen", "Oslo", "Tromsø"])
 

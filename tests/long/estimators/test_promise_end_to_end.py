@@ -14,11 +14,11 @@ from scipy.stats import norm
 from abnet import fit_table
 from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall
 from abnet.networks.exact import lift
-from abnet.paper import group_training
-from abnet.paper.prepared_split import PreparedSplit
 from abnet.paper.protocol import protocol_of
-from abnet.paper.run_setting import Setting, Variant
-from abnet.paper.setting_groups import SettingGroup
+from abnet.paper.runs import group_training
+from abnet.paper.runs.prepared_split import PreparedSplit
+from abnet.paper.runs.run_setting import Setting, Variant
+from abnet.paper.runs.setting_groups import SettingGroup
 from abnet.tables.binning import bin_names
 from abnet.training.loop import pad_rows
 from broken_promise import breaks

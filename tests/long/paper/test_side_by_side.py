@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from abnet.paper import Result, Setting, group_training
-from abnet.paper.group_training import run_group
+from abnet.paper import Result, Setting
 from abnet.paper.protocol import protocol_of
-from abnet.paper.setting_groups import SettingGroup
+from abnet.paper.runs import group_training
+from abnet.paper.runs.group_training import run_group
+from abnet.paper.runs.setting_groups import SettingGroup
 from abnet.training.runner import Stack
 
 RATES = (0.1, 0.00001)  # the second stops at once, as nothing improves

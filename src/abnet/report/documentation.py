@@ -1,0 +1,147 @@
+"""For a risk officer's files: facts that abnet knows, facts that people state, and what nobody has stated."""
+
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from abnet.certificates.certificate import Certificate
+from abnet.certificates.sentences import assumptions, said
+from abnet.model.model import Model
+from abnet.model.monitor_table import ALPHA
+from abnet.report.about import About
+from abnet.report.markup import rendered, table, with_code
+from abnet.utils.wording import confidence, number_of, percent, percent_up, shortened
+
+__all__ = ["check_certificates", "documentation_section"]
+
+LONGEST = 2000
+"""Maximum number of characters of a stated fact on the page."""
+
+QUESTIONS = {
+    "purpose": "Intended use",
+    "out_of_scope": "Out of scope",
+    "oversight": "Human oversight",
+    "metric": "Measure and why",
+    "source": "Source of the data",
+    "period": "Period of the data",
+    "inclusion": "Which cases were included",
+    "labelling": "Labelling",
+    "excluded": "Exclusions",
+    "monitoring": "Monitoring",
+    "deployment": "Deployment",
+    "owner": "Owner",
+}
+"""What the page asks people for, by field of `About`."""
+
+
+def check_certificates(model: Model, certificates: Sequence[Certificate]) -> None:
+    """Raise a ValueError if a certificate is not about this model."""
+    for certificate in certificates:
+        if certificate.model is None or certificate.model != model.digest:
+            raise ValueError(
+                "a certificate is about another model, or does not name its model: make it with `abnet certify` from "
+                "this model file."
+            )
+
+
+def documentation_section(model: Model, about: About, certificates: Sequence[Certificate] = ()) -> Markup:
+    """Everything that a file about the model should hold, with the facts that nobody has stated named at the end."""
+    return rendered(
+        "documentation.html",
+        facts=_facts(model, about),
+        others=[_other(certificate) for certificate in certificates],
+        history=_history(model, about),
+        signatures=_signatures(about),
+        missing=[name for field, name in QUESTIONS.items() if not getattr(about, field)],
+    )
+
+
+def _facts(model: Model, about: About) -> list[tuple[str, str]]:
+    """Names and texts: what people state, followed by what abnet knows about the same topic."""
+    known = {
+        "oversight": _unanswered(model),
+        "excluded": _left_out(model),
+        "monitoring": _monitoring(model),
+        "deployment": _size(model),
+    }
+    facts = []
+    for field, name in QUESTIONS.items():
+        parts = [getattr(about, field), known.get(field)]
+        text = " ".join(part.strip() for part in parts if part)
+        if text:
+            facts.append((name, shortened(text, LONGEST)))
+    return facts
+
+
+def _unanswered(model: Model) -> str | None:
+    """Whether rows may stay without an answer."""
+    if model.decision.kind == "abstain":
+        return "The model gives no answer to rows on which it is not sure enough; a person decides on them."
+    return "The model answers every row."
+
+
+def _left_out(model: Model) -> str | None:
+    """Rows and columns of the table that the model does not use."""
+    parts = []
+    if model.card.n_unlabelled_rows:
+        parts.append(f"{number_of(model.card.n_unlabelled_rows, 'row')} of the table had no label and were left out.")
+    columns = sorted({name for note in model.preparation.notes if note.left_out for name in note.columns})
+    if columns:
+        listed = ", ".join(shortened(name, 60) for name in columns[:20])
+        more = ""
+        if len(columns) > 20:
+            more = f" and {len(columns) - 20} more"
+        parts.append(f"Columns left out: {listed}{more}.")
+    return " ".join(parts) or None
+
+
+def _monitoring(model: Model) -> str | None:
+    """What `abnet monitor` does with this model if nothing else is asked for."""
+    certificate = model.certificate_
+    if certificate is None or certificate.vote_error_bound is None:
+        return None
+    return (
+        "abnet monitor raises an alarm when labelled rows contradict an error rate of at most "
+        f"{percent_up(certificate.vote_error_bound)}. The probability of ever raising a false alarm is at most "
+        f"{percent(ALPHA)} (--alpha), besides the {percent(certificate.facts.delta)} of the certificate. "
+        "abnet monitor --inputs compares new rows with the training rows, without labels."
+    )
+
+
+def _size(model: Model) -> str:
+    """Size of the numbers of the network."""
+    n_bytes = sum(array.nbytes for array in model.predictor.arrays().values())
+    return f"The network consists of {n_bytes / 1000:,.0f} kB of numbers; prediction needs NumPy, or a C compiler."
+
+
+def _other(certificate: Certificate) -> dict[str, object]:
+    """A certificate from other rows: its sentences and what it assumes."""
+    return {
+        "rows": number_of(certificate.facts.n_rows, "row"),
+        "sentences": [with_code(sentence) for sentence in said(certificate, details=False)],
+        "assumptions": with_code(assumptions(certificate)),
+    }
+
+
+def _history(model: Model, about: About) -> Markup | None:
+    """Earlier certificates of the same purpose, and this one."""
+    if not about.previous:
+        return None
+    lines = []
+    for earlier in about.previous:
+        bound = "not stated"
+        if earlier.error_bound is not None:
+            bound = percent_up(earlier.error_bound)
+        lines.append([earlier.date, bound, earlier.change])
+    certificate = model.certificate_
+    if certificate is not None and certificate.vote_error_bound is not None:
+        bound = f"{percent_up(certificate.vote_error_bound)} ({confidence(certificate.facts.delta)} confidence)"
+        lines.append([about.date or "this model", bound, "the model of this page"])
+    return table(["date", "error rate (upper bound)", "change"], lines, caption="Change history", left=3)
+
+
+def _signatures(about: About) -> Markup | None:
+    if not about.signatures:
+        return None
+    lines = [[signature.name, signature.role, signature.date] for signature in about.signatures]
+    return table(["name", "role", "date"], lines, caption="Accepted by", left=3)

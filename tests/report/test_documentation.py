@@ -1,0 +1,115 @@
+"""The card of a report: what people state stands on the page, and what nobody stated is named."""
+
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import abnet
+from abnet.certificates.evidence import observe
+from abnet.certificates.from_evidence import Terms, certify
+from abnet.cli.app import app
+from abnet.report.about import About, about_from, about_template
+from abnet.report.documentation import QUESTIONS
+from abnet.report.page import report_page
+from export import models
+
+CARD: dict[str, Any] = {
+    "owner": "Clinic",
+    "purpose": "<b>Second reading</b>",
+    "oversight": "The senior reader decides.",
+    "previous": [{"date": "2024-05-01", "error_bound": 0.0812, "change": "New device."}],
+    "signatures": [{"name": "A. Smith", "role": "Head of laboratory", "date": "2025-02-03"}],
+}
+
+
+def part(page: str) -> str:
+    """The section for the files."""
+    return page.split('<section id="file"')[1].split("</section>")[0]
+
+
+def test_stated_facts_are_shown_and_missing_ones_are_named() -> None:
+    shown = part(report_page(models.model("mixture", 4), about=about_from(CARD), form=False))
+    for fact in ("&lt;b&gt;Second reading&lt;/b&gt;", "senior reader", "2024-05-01", "8.2%", "A. Smith"):
+        assert fact in shown
+    missing = shown.split("Not stated:")[1]
+    for field, name in QUESTIONS.items():
+        assert (name in missing) == (field not in CARD)
+
+
+def test_without_a_card_every_question_is_open() -> None:
+    shown = part(report_page(models.model("mixture", 4), form=False))
+    missing = shown.split("Not stated:")[1]
+    assert all(name in missing for name in QUESTIONS.values())
+
+
+def test_the_template_asks_for_every_field_and_is_a_card() -> None:
+    text = about_template(models.model("mixture", 4))
+    asked = set(tomllib.loads(text)) | {line[4:-2] for line in text.splitlines() if line.startswith("# [[")}
+    assert asked == set(About.__struct_fields__)
+    assert about_from(tomllib.loads(text)) == About()
+
+
+def test_a_title_with_quotes_survives_the_template() -> None:
+    model = models.model("mixture", 4)
+    hostile = 'a "b" \\ \n c = 1'
+    named = replace(model, card=replace_target(model.card, hostile))
+    assert hostile in tomllib.loads(about_template(named))["title"]
+
+
+def replace_target(card: Any, target: str) -> Any:
+    import msgspec
+
+    return msgspec.structs.replace(card, target=target)
+
+
+def test_options_take_precedence_and_dates_may_be_dates(tmp_path: Path) -> None:
+    file = tmp_path / "card.toml"
+    file.write_text('owner = "Clinic"\ndate = 2026-01-31\n[[previous]]\ndate = 2025-01-31\n', encoding="utf-8")
+    about = about_from(file, owner="Ward 3")
+    assert (about.owner, about.date, about.previous[0].date) == ("Ward 3", "2026-01-31", "2025-01-31")
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        ("owner = ", ["card.toml", "TOML"]),
+        ('ownr = "x"', ["card.toml", "ownr", "owner"]),
+        ("owner = 3", ["card.toml", "owner"]),
+        ('[[signatures]]\nrole = "x"', ["card.toml", "name", "signatures"]),
+    ],
+)
+def test_a_wrong_card_is_refused_by_place_and_field(tmp_path: Path, text: str, facts: list[str]) -> None:
+    file = tmp_path / "card.toml"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError) as raised:  # noqa: PT011 - its facts are checked
+        about_from(file)
+    assert all(fact in str(raised.value) for fact in facts)
+
+
+def test_further_certificates_are_shown_if_they_are_about_this_model() -> None:
+    model = models.model("mixture", 4)
+    classes = tuple(model.labels.names)
+    seen = observe([0] * 90 + [1] * 10, [0] * 100, classes, populations=["north"] * 60 + ["south"] * 40)
+    made = certify(seen, Terms(source="test set"))
+    with pytest.raises(ValueError, match="another model"):
+        report_page(model, certificates=[made], form=False)
+    named = abnet.Model(model.predictor, labels=model.labels, preparation=model.preparation, certificate=made)
+    page = part(report_page(named, certificates=[named.certificate], form=False))  # type: ignore[list-item]
+    assert "north" in page
+    assert "south" in page
+
+
+def test_the_command_prints_a_card_and_reads_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    models.model("mixture", 4).save("model.abnet")
+    printed = CliRunner().invoke(app, ["report", "model.abnet", "--card-template"])
+    assert printed.exit_code == 0
+    assert not Path("report.html").exists()
+    Path("card.toml").write_text(printed.stdout.replace('owner = ""', 'owner = "Clinic"'), encoding="utf-8")
+    made = CliRunner().invoke(app, ["report", "model.abnet", "--card", "card.toml", "--no-form", "--quiet"])
+    assert made.exit_code == 0, made.output
+    assert "Clinic" in part(Path("report.html").read_text(encoding="utf-8"))
