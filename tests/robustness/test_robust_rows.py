@@ -49,7 +49,7 @@ def attacked(frame: pd.DataFrame, rng: np.random.Generator, model: Model, free: 
     found = frame.copy()
     size = next(column for column in model.preparation.columns if column.name == "size")
     assert isinstance(size, NumericColumn)
-    sd = size.scale or 0.0
+    sd = float(size.scale or 0.0)
     sizes = {"age": 4.0, "income": 0.1 * frame["income"], "size": 0.2 * sd}
     corner = rng.random() < 0.5
     for name, size in sizes.items():

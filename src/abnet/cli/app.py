@@ -19,6 +19,7 @@ from abnet.cli.monitor import monitor
 from abnet.cli.predict import predict
 from abnet.cli.report import report
 from abnet.cli.reproduce import app as reproduce
+from abnet.cli.robust import robust
 
 __all__ = ["app"]
 
@@ -56,7 +57,7 @@ def program(
     """
 
 
-for _command in (fit, predict, explain, inspect, certify, monitor, report, export, compare, demo, data, cache):
+for _command in (fit, predict, explain, inspect, certify, robust, monitor, report, export, compare, demo, data, cache):
     app.command(cls=Command)(_command)
 
 app.add_typer(reproduce, name="reproduce")

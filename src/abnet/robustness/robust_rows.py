@@ -17,6 +17,7 @@ from abnet.robustness.network import exact_network
 from abnet.robustness.refusals import refusal
 from abnet.robustness.search import NODES, Decided, Verdict, decide
 from abnet.robustness.tolerance import Tolerance
+from abnet.utils.text_layout import paragraphs
 from abnet.utils.wording import number_of, percent
 
 __all__ = ["RobustRow", "RobustRows", "robust_rows"]
@@ -78,7 +79,7 @@ class RobustRows:
         )
         if open_:
             text += f" For {percent(open_ / n)} neither was shown with {number_of(self.nodes, 'box', 'boxes')} per row."
-        return text
+        return paragraphs(text)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
