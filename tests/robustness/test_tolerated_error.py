@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from abnet.certificates.terms import Terms
 from numpy.typing import NDArray
 
 import abnet
@@ -9,7 +10,6 @@ from abnet.bounds import clopper_pearson_bound
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.outside import judge_answers
 from abnet.certificates.statements.tolerated_error import ToleratedError
-from abnet.certificates.terms import Terms
 from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
 from abnet.robustness.certified_rows import certified, robustness
@@ -63,7 +63,7 @@ def test_the_promise(world: tuple[Model, RobustRows, NDArray[np.int64]], forgetf
 
 
 def test_the_certificate_counts_what_is_not_proved(world: tuple[Model, RobustRows, NDArray[np.int64]]) -> None:
-    model, rows, y = world
+    model = world[0]
     X = np.random.default_rng(1).normal(size=(200, 2))
     labels = model.predict(X)
     found = robustness(model, X, labels, tolerance=0.1)

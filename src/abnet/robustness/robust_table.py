@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from abnet.certificates.terms import Terms
 from abnet.certificates.training_rows import refuse_fitted
-from abnet.model.labelled_table import JudgedTable, judge_model_rows
+from abnet.model.labelled_table import judge_model_rows
 from abnet.model.model import Model
 from abnet.model.table_rows import ModelOrPath, as_model, whole_table
 from abnet.robustness.certified_rows import Robustness, certified
@@ -18,7 +18,6 @@ from abnet.tables.model_labels import true_labels
 from abnet.utils.atomic import atomic_path
 from abnet.utils.parameters import check_fraction, check_positive
 from abnet.utils.progress import report_progress
-from abnet.utils.wording import number_of
 
 if TYPE_CHECKING:
     import polars

@@ -2,13 +2,15 @@
 
 from typing import TYPE_CHECKING
 
-from abnet.bounds.clopper_pearson import clopper_pearson_bound
 from abnet.certificates.statements.statement import Statement
+
+from abnet.bounds.clopper_pearson import clopper_pearson_bound
 from abnet.utils.wording import number_of
 
 if TYPE_CHECKING:
-    from abnet.certificates.certificate import Certificate
     from abnet.certificates.facts import Facts
+
+    from abnet.certificates.certificate import Certificate
 
 __all__ = ["ToleratedError"]
 
