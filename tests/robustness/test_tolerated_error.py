@@ -26,8 +26,7 @@ POPULATION = 1500
 def world() -> tuple[Model, RobustRows, NDArray[np.int64]]:
     """A finite population that rows are drawn from, so that the true rate is known."""
     rng = np.random.default_rng(4)
-    predictor = Compact(2 * rng.normal(size=(2, 2, 2)), rng.normal(size=(2, 2)), rng.uniform(-1, 1, size=(2, 4)))
-    model = Model(predictor)
+    model = Model(Compact(3 * np.eye(2)[None], np.zeros((1, 2)), np.array([[-1.0, 1.0, 1.0, -1.0]])))  # exclusive or
     X = rng.normal(size=(POPULATION, 2))
     y = np.where(rng.random(POPULATION) < 0.1, -model.predict(X), model.predict(X))
     return model, robust_rows(model, X, tolerance=0.1, nodes=30), y

@@ -13,6 +13,8 @@ ALL = "*"
 """Stands for all columns of numbers that are not named."""
 _SIZE = re.compile(r"(?P<number>\d+(\.\d*)?([eE][+-]?\d+)?|\.\d+)\s*(?P<unit>%sd|% sd|sd|%)?")
 
+_COLUMN = re.compile(rf"(?P<name>.+?)=(?P<size>\s*{_SIZE.pattern}\s*)(,|$)")
+
 
 @dataclass(frozen=True)
 class Size:
@@ -94,14 +96,7 @@ class Tolerance:
         if isinstance(tolerance, Mapping):
             sizes = {str(name): Size.parse(size) for name, size in tolerance.items()}
         elif isinstance(tolerance, str) and "=" in tolerance:
-            sizes = {}
-            for part in tolerance.split(","):
-                name, equals, size = part.rpartition("=")
-                if not equals or not name.strip():
-                    raise ParameterError(
-                        "{}: {!r} lacks a column; write COLUMN=SIZE.", Parameter("tolerance"), part.strip()
-                    )
-                sizes[name.strip()] = Size.parse(size)
+            sizes = _by_column(tolerance)
         elif tolerance == "":
             sizes = {}
         else:
@@ -124,6 +119,28 @@ class Tolerance:
             parts.append(f"{every} by {_words(self.sizes[ALL])}")
         parts += [f"{name} freely" for name in self.free]
         return ", ".join(parts)
+
+
+def _by_column(text: str) -> dict[str, Size]:
+    """Sizes by column from one text; names of columns may hold commas.
+
+    Examples
+    --------
+    >>> list(_by_column("size, cm=5,*=1%sd"))
+    ['size, cm', '*']
+    """
+    sizes = {}
+    rest = text
+    while rest:
+        found = _COLUMN.match(rest)
+        if found is None:
+            raise ParameterError(
+                "{}: cannot read {!r}; write COLUMN=SIZE,… with sizes such as 5, 10% or 1%sd.",
+                Parameter("tolerance"), rest.strip(),
+            )  # fmt: skip
+        sizes[found["name"].strip()] = Size.parse(found["size"])
+        rest = rest[found.end() :]
+    return sizes
 
 
 def _words(size: Size) -> str:
