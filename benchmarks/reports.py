@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from abnet.certificates.fingerprint import background_rows
+from abnet.explanation.background_rows import background_rows
 from abnet.model import Card, Model, save
 from abnet.model.predictors.compact import Compact
 from abnet.networks.bam import BAM

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from abnet import TargetPrecision, TargetRecall, certify_scores
+from abnet.certificates.statements.rate_test import CutTest
 from abnet.utils.atomic import atomic_path
 
 ROWS, DELTA = 1_000, 0.1
@@ -55,8 +56,8 @@ def tables() -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
 def ours(p: np.ndarray, positive: np.ndarray, target: str, level: float, split: int) -> float | None:
     """The certified threshold of abnet, None if there is none."""
     goal = (TargetRecall if target == "recall" else TargetPrecision)(level, positive=True)
-    made = certify_scores(p, positive, goal, delta=DELTA, random_state=split).statements[0]
-    return None if made.value is None else float(made.rule["threshold"])
+    (made,) = certify_scores(p, positive, goal, delta=DELTA, random_state=split).each(CutTest)
+    return None if made.value is None else made.rule.threshold
 
 
 def mapie(method: str) -> Callable[..., float | None]:

@@ -15,9 +15,9 @@ import numpy as np
 import polars as pl
 
 from abnet.tables import batches, read_table, split_target
-from abnet.tables.frames import as_table, cells_of
+from abnet.tables.days import days
 from abnet.tables.preparation import TablePreparation
-from abnet.tables.series import days
+from abnet.tables.table import as_table, cells_of
 from abnet.utils.coded_rows import dense
 from measure import Row, at_most, best_times, stated
 

@@ -26,7 +26,7 @@ from sklearn.preprocessing import StandardScaler
 
 from abnet import ABNetClassifier
 from abnet.paper import load
-from abnet.tables.preparation.transformers import ThermometerCodes
+from abnet.tables.preparation.thermometer_codes import ThermometerCodes
 from abnet.utils.atomic import atomic_path
 from images import deskew, oriented_gradients
 
@@ -58,7 +58,7 @@ The recipe of mnist49 (cells, directions, root, width, fraction) was chosen on o
 PREPARATIONS: dict[str, str] = {
     "none": "unscaled rows",
     "standardise": "columns scaled on the first part",
-    "thermometer": "thermometer codes with thresholds from the first part (`abnet.tables.preparation.transformers`)",
+    "thermometer": "thermometer codes with thresholds from the first part (`ThermometerCodes`)",
     "upright": "the fixed map `deskew` of `benchmarks/images.py`",
     "gradients": "the fixed maps `deskew`, then `oriented_gradients`, of `benchmarks/images.py`",
 }

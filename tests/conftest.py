@@ -43,7 +43,7 @@ def seed() -> int:
 def drawn_seeds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A fit without a seed draws one: here from `seed`, so that a test gives the same every time."""
     draws = np.random.default_rng([seed, 1])
-    monkeypatch.setattr("abnet.certificates.split.secrets.randbits", lambda bits: int(draws.integers(2**bits)))
+    monkeypatch.setattr("abnet.certificates.random_seed.secrets.randbits", lambda bits: int(draws.integers(2**bits)))
 
 
 @pytest.fixture
@@ -70,17 +70,17 @@ def split_as(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Split every table of as many rows as this one: bound rows can then be changed, and still be bound rows."""
 
     def pin(X: Any, y: Any = None) -> None:
-        from abnet.certificates import split
+        from abnet.certificates import row_hashing
         from abnet.estimators import fit
-        from abnet.tables import learning_part
+        from abnet.tables import training_part
 
-        hashes = split.row_hashes(X, y)
+        hashes = row_hashing.row_hashes(X, y)
 
         def pinned(X: Any, y: Any = None) -> Any:
-            found = split.row_hashes(X, y)
+            found = row_hashing.row_hashes(X, y)
             return hashes if len(found) == len(hashes) else found
 
-        for module in (fit, learning_part):
+        for module in (fit, training_part):
             monkeypatch.setattr(module, "row_hashes", pinned)
 
     return pin

@@ -255,3 +255,66 @@ def test_a_shadowed_name_is_found(tmp_path: Path) -> None:
     (tmp_path / "compare.py").write_text("def compare(): ...\ndef other(): ...\n")
     (tmp_path / "__init__.py").write_text("from made_up.compare import compare, other\n")
     assert shadowed(Tree(tmp_path)) == [f"{tmp_path / '__init__.py'}: compare"]
+
+
+ONE_MEANING = {
+    **dict.fromkeys(("draw", "expected_output", "kl", "output", "regions"), "the same of each way of aggregation"),
+    "log_loss": "the log loss, of NumPy arrays and in JAX",
+}
+"""Public functions with one name and one meaning in several modules."""
+TWO_MEANINGS = {
+    **dict.fromkeys(("certify", "compare", "load"), "said with the room in front: `abnet.load`, `abnet.paper.load`"),
+    **dict.fromkeys(("check_inputs", "check_names", "check_outputs", "check_width", "confidence", "rule"), "to rename"),
+}
+"""Public functions with one name for two things. None is to be added."""
+MODULES = {
+    **dict.fromkeys(("pbgnet", "uniform"), "an aggregation, and the predictor that it becomes"),
+    "drawn_network": "one network drawn from a posterior: its bounds, and how it is made",
+    **dict.fromkeys(("checks", "grids", "protocol", "search"), "to rename"),
+}
+"""Names of several modules."""
+
+
+def homonyms(tree: Tree, kind: type[ast.ClassDef | ast.FunctionDef]) -> dict[str, list[str]]:
+    """Public classes or functions of several modules with one name; a command has the name of the function it calls."""
+    homes: dict[str, list[str]] = {}
+    for path, module in tree.modules().items():
+        if path.startswith("cli/"):
+            continue
+        for node in module.body:
+            if isinstance(node, kind) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(path)
+    return {name: paths for name, paths in homes.items() if len(paths) > 1}
+
+
+def test_no_two_public_classes_have_one_name() -> None:
+    assert homonyms(Tree(SOURCE), ast.ClassDef) == {}
+
+
+def test_no_two_public_functions_have_one_name_for_two_things() -> None:
+    found = homonyms(Tree(SOURCE), ast.FunctionDef)
+    assert set(found) <= set(ONE_MEANING) | set(TWO_MEANINGS), found
+
+
+def module_homonyms(tree: Tree) -> dict[str, list[str]]:
+    """Modules of one name in several rooms; a command has the name of the module that it calls."""
+    homes: dict[str, list[str]] = {}
+    for path in tree.modules():
+        if not path.startswith("cli/") and not path.endswith("__init__.py"):
+            homes.setdefault(Path(path).stem, []).append(path)
+    return {name: paths for name, paths in homes.items() if len(paths) > 1}
+
+
+def test_no_two_modules_have_one_name_for_two_things() -> None:
+    found = module_homonyms(Tree(SOURCE))
+    assert set(found) <= set(MODULES), found
+
+
+def test_names_of_two_things_are_found(tmp_path: Path) -> None:
+    (tmp_path / "one.py").write_text("class Thing: ...\nclass _Own: ...\ndef make(): ...\n")
+    (tmp_path / "two.py").write_text("class Thing: ...\nclass _Own: ...\ndef make(): ...\ndef other(): ...\n")
+    assert homonyms(Tree(tmp_path), ast.ClassDef) == {"Thing": ["one.py", "two.py"]}
+    assert homonyms(Tree(tmp_path), ast.FunctionDef) == {"make": ["one.py", "two.py"]}
+    (tmp_path / "room").mkdir()
+    (tmp_path / "room" / "one.py").touch()
+    assert module_homonyms(Tree(tmp_path)) == {"one": ["one.py", "room/one.py"]}

@@ -1,17 +1,19 @@
-"""The recipes of docs/architecture.md, followed for a toy bound, a toy kind of column and a toy aggregation."""
+"""The recipes of docs/architecture.md, followed for a toy statement, a toy kind of column and a toy aggregation."""
 
+import math
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from abnet import ABNetClassifier, bounds
-from abnet.bounds.methods import METHODS
+from abnet import ABNetClassifier
+from abnet.certificates.certificate import Certificate, load_certificate
 from abnet.certificates.evidence import observe
-from abnet.certificates.from_evidence import Terms, certify
-from abnet.certificates.sentences import sentence
-from abnet.certificates.statement import state
+from abnet.certificates.facts import Facts
+from abnet.certificates.statements.error_rate import ErrorRate
+from abnet.certificates.statements.statement import Statement
+from abnet.certificates.terms import Terms
 from abnet.export.plan import export_plan
 from abnet.tables import columns
 from abnet.tables.columns import KINDS, RULES
@@ -21,28 +23,56 @@ from abnet.utils.lazy import import_folder
 from export import models
 from toy_aggregation import Halved
 
-HOEFFDING = """
-import math
-from abnet.bounds.methods import method
 
-@method
-def hoeffding_bound(errors: int, n: int, delta: float, n_candidates: int = 1) -> float:
-    return min(1.0, errors / n + math.sqrt(math.log(n_candidates / delta) / (2 * n)))
-"""
+class HoeffdingError(ErrorRate, frozen=True, kw_only=True, tag="error, Hoeffding"):
+    """The error rate by Hoeffding's bound: a statement of another package."""
+
+    errors: int
+    n: int
+
+    @property
+    def about(self) -> str:
+        return "error rate by Hoeffding"
+
+    def bound(self) -> float:
+        slack = math.sqrt(math.log(self.n_candidates / self.delta) / (2 * self.n))
+        return min(1.0, self.errors / self.n + slack)
+
+    def check_counts(self, certificate: Certificate) -> None:
+        self.expect("n", self.n, certificate.facts.n_rows)
+        self.expect("errors", self.errors, certificate.facts.errors_of(None))
+
+    def clause(self, facts: Facts) -> str:
+        return f"the error rate on {facts.new_data} is {self.value_text}"
 
 
-def test_a_new_bound_is_a_file_in_the_folder_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "hoeffding.py").write_text(HOEFFDING)
-    monkeypatch.setattr(bounds, "__path__", [*bounds.__path__, str(tmp_path)])
-    try:
-        import_folder(bounds)
-        made = state("error", "predict", "hoeffding_bound", {"errors": 6, "n": 228}, delta=0.05)
-        assert made.value == pytest.approx(6 / 228 + np.sqrt(np.log(20) / 456))
-        assert made.check() == "recomputed"
-        assert "at most 10.8%" in sentence(made, certify(observe([0], [0], ("no", "yes")), Terms()).facts)
-    finally:
-        METHODS.pop("hoeffding_bound", None)
-        sys.modules.pop("abnet.bounds.hoeffding", None)
+def test_a_statement_of_another_package_is_a_class(tmp_path: Path) -> None:
+    """Made, described, saved, loaded and checked like those of this package."""
+    errors, n = 6, 228
+    seen = observe([1] * errors + [0] * (n - errors), [0] * n, ("no", "yes"))
+    made = HoeffdingError.from_counts(errors=errors, n=n, delta=0.05)
+    assert made.value == pytest.approx(errors / n + math.sqrt(math.log(20) / (2 * n)))
+    certificate = Certificate(statements=(made,), facts=Facts.of(seen, Terms()))
+    assert certificate.vote_error_bound == made.value
+    assert "at most 10.8%" in certificate.describe()
+    certificate.save(tmp_path / "c.json")
+    loaded = load_certificate(tmp_path / "c.json")
+    assert loaded == certificate
+    assert loaded.find(HoeffdingError) == made
+    assert loaded.check() == {"error rate by Hoeffding": "recomputed"}
+    for name, other in (("value", 0.05), ("errors", 5), ("n", 229), ("n_candidates", 2), ("delta", 0.06)):
+        record = certificate.to_dict()
+        record["statements"][0][name] = other
+        with pytest.raises(ValueError, match=r"error rate by Hoeffding|vote_error_bound"):
+            Certificate.from_dict(record)
+
+
+def test_a_statement_without_a_tag_of_its_own_is_refused() -> None:
+    class Nameless(Statement, frozen=True):
+        pass
+
+    with pytest.raises(TypeError, match="Nameless"):
+        Nameless.from_counts(delta=0.05)
 
 
 PARITY = """

@@ -7,6 +7,7 @@ is an error, and so is a link of the finished site that leads nowhere. Links to 
 
 import importlib
 import inspect
+import json
 import pkgutil
 import re
 import shutil
@@ -16,6 +17,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 from urllib.parse import unquote, urlsplit
+
+from notebooks import notebook
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -261,11 +264,21 @@ def stage(folder: Path) -> None:
         source = ROOT / f"{name}.md"
         text = source.read_text(encoding="utf-8")
         _copy_linked(text, source.parent, folder)
+        if name in CONTENTS["Tutorials"]:
+            text = _with_notebook(text, folder / f"{name}.ipynb")
         _write(folder / f"{name}.md", text.replace("../README.md", "../index.md"))
     landing = (HERE / "index.md").read_text(encoding="utf-8")
     _copy_linked(landing, ROOT, folder)
     tables = [contents(caption, pages) for caption, pages in CONTENTS.items()]
     _write(folder / "index.md", landing + "".join(tables))
+
+
+def _with_notebook(text: str, path: Path) -> str:
+    """Write the notebook of a page, and link to it below the heading."""
+    made = notebook(text, path.stem)
+    _write(path, json.dumps(made, indent=1, ensure_ascii=False) + "\n")
+    heading, _, rest = text.partition("\n")
+    return f"{heading}\n\n{{download}}`Download this page as a notebook <{path.name}>`\n{rest}"
 
 
 def _copy_linked(text: str, home: Path, folder: Path) -> None:

@@ -57,11 +57,11 @@ def test_no_images_and_empty_images() -> None:
 
 
 def test_cells_must_tile_the_image() -> None:
-    with pytest.raises(ValueError, match="28 pixels cannot be cut into cells of 5"):
+    with pytest.raises(ValueError, match=r"28\b.*\b5"):
         oriented_gradients(np.zeros((1, 784)), cell=5)
 
 
 @pytest.mark.parametrize("shape", [(784, 4), (3, 1568), (784,)])
 def test_rows_that_are_no_images_are_refused(shape: tuple[int, ...]) -> None:
-    with pytest.raises(ValueError, match="X must have 784 columns"):
+    with pytest.raises(ValueError, match=r"X.*784"):
         oriented_gradients(np.zeros(shape))

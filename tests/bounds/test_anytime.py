@@ -130,7 +130,10 @@ def test_limit_edges() -> None:
     assert anytime_upper_limit(1, 3, 0.999) >= 0.5
 
 
-@pytest.mark.parametrize(("k", "t", "alpha"), [(-1, 3, 0.1), (4, 3, 0.1), (1, 3, 0.0), (1, 3, 1.0)])
-def test_limit_checks_its_arguments(k: int, t: int, alpha: float) -> None:
-    with pytest.raises(ValueError, match="must"):
+@pytest.mark.parametrize(
+    ("k", "t", "alpha", "name"),
+    [(-1, 3, 0.1, "^errors"), (4, 3, 0.1, "^errors"), (1, 3, 0.0, "^alpha"), (1, 3, 1.0, "^alpha")],
+)
+def test_limit_checks_its_arguments(k: int, t: int, alpha: float, name: str) -> None:
+    with pytest.raises(ValueError, match=name):
         anytime_upper_limit(k, t, alpha)

@@ -148,7 +148,7 @@ def test_edges() -> None:
 
 @pytest.mark.parametrize("losses", [[], [0.5, -0.1], [1.1], [float("nan")], [[0.1]]])
 def test_losses_are_checked(losses: list[float]) -> None:
-    with pytest.raises(ValueError, match=r"^losses must"):
+    with pytest.raises(ValueError, match=r"^losses"):
         betting_bound(losses)
 
 
@@ -165,5 +165,5 @@ def test_losses_are_checked(losses: list[float]) -> None:
     ],
 )
 def test_groups_are_checked(sums: list[float], sizes: list[int], largest: int, name: str) -> None:
-    with pytest.raises(ValueError, match=f"^{name} must"):
+    with pytest.raises(ValueError, match=f"^{name}"):
         row_weighted_betting_bound(sums, sizes, largest)

@@ -92,7 +92,7 @@ def test_tail_edges() -> None:
 
 @pytest.mark.parametrize(("k", "m", "name"), [(-1, 3, "k"), (4, 3, "k"), (1, -1, "m"), (1.0, 3, "k")])
 def test_tail_names_a_wrong_argument(k: int, m: int, name: str) -> None:
-    with pytest.raises(ValueError, match=f"^{name} must"):
+    with pytest.raises(ValueError, match=f"^{name}"):
         binomial_tail(k, m, 0.1)
 
 

@@ -53,7 +53,7 @@ def test_best_c_gives_the_kl_form_with_two_root_n(risk: float, kl: float, n: int
 
 @pytest.mark.parametrize("C", [0.0, -1.0, math.inf, math.nan])
 def test_bound_refuses_a_c_that_is_not_positive(C: float) -> None:
-    with pytest.raises(ValueError, match=r"^C must"):
+    with pytest.raises(ValueError, match=r"^C"):
         catoni_bound(0.1, 1.0, 100, 0.05, C)
 
 

@@ -120,5 +120,5 @@ def test_promise_for_one_draw_from_a_trained_posterior(rng: np.random.Generator,
     [(-1, 5, 0.0, "errors"), (6, 5, 0.0, "errors"), (1, 0, 0.0, "n"), (1, 5, math.nan, "log_density_ratio")],
 )
 def test_arguments_are_checked(errors: int, n: int, ratio: float, name: str) -> None:
-    with pytest.raises(ValueError, match=f"^{name} must"):
+    with pytest.raises(ValueError, match=f"^{name}"):
         drawn_network_bound(errors, n, ratio)

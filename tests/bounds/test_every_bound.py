@@ -16,6 +16,7 @@ Bound = Callable[[int, float, int, float, int], float]
 # Each takes errors, divergence, number of examples, δ and the number of candidates.
 REGISTRY: dict[str, Bound] = {
     "gibbs_bound": lambda k, kl, n, d, K: bounds.gibbs_bound(k / n, kl, n, d, n_candidates=K),
+    "loss_bound": lambda k, kl, n, d, K: bounds.loss_bound([1] * k + [0] * (n - k), kl, d, n_candidates=K),
     "gibbs_bound_frozen": lambda k, kl, n, d, K: bounds.gibbs_bound_frozen(k / n, n, d, n_candidates=K),
     "twice_gibbs_bound": lambda k, kl, n, d, K: bounds.twice_gibbs_bound(k / n, kl, n, d, n_candidates=K),
     "tandem_bound": lambda k, kl, n, d, K: bounds.tandem_bound(k / n, kl, n, d, n_candidates=K),

@@ -92,11 +92,11 @@ def test_inverses_at_the_edges(q: float, c: float, lower: float, upper: float) -
 )
 def test_inverses_refuse_what_is_no_probability(function: object, q: float, c: float, name: str) -> None:
     assert callable(function)
-    with pytest.raises(ValueError, match=f"^{name} must"):
+    with pytest.raises(ValueError, match=f"^{name}"):
         function(q, c)
 
 
 @pytest.mark.parametrize(("q", "p", "name"), [(2.0, 0.5, "q"), (0.5, math.nan, "p"), (0.5, True, "p")])
 def test_kl_refuses_what_is_no_probability(q: float, p: float, name: str) -> None:
-    with pytest.raises(ValueError, match=f"^{name} must"):
+    with pytest.raises(ValueError, match=f"^{name}"):
         binary_kl(q, p)

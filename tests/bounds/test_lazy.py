@@ -21,14 +21,15 @@ def test_every_public_name_has_a_home() -> None:
 
 
 def test_unknown_names_are_attribute_errors() -> None:
-    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+    with pytest.raises(AttributeError, match="nonsense"):
         _ = bounds.nonsense
 
 
 def test_import_is_cheap_and_certifying_needs_no_jax() -> None:
     assert not loaded_after("import abnet.bounds") & {"jax", "scipy", "abnet.bounds.gibbs"}
     certify = (
-        "from abnet.certificates.from_evidence import Terms, certify\nfrom abnet.certificates.evidence import observe\n"
+        "from abnet.certificates.from_evidence import certify\nfrom abnet.certificates.terms import Terms\n"
+        "from abnet.certificates.evidence import observe\n"
         "str(certify(observe([0], [1], ('a', 'b'), losses=[.1]), Terms(source='init', trained=True, kl=1.)))"
     )
     assert not loaded_after(certify) & {"jax", "scipy.stats", "sklearn", "pandas", "matplotlib"}

@@ -26,9 +26,9 @@ def test_shares_add_up_to_delta(delta: float, n_classes: int) -> None:
 @pytest.mark.parametrize("delta", [0.0, 1.0, float("nan"), "0.05", True])
 def test_what_is_no_delta_has_no_shares(delta: float) -> None:
     for share in (shares.share_of_an_order, shares.share_for_sampling, shares.share_for_fixed_paths):
-        with pytest.raises(ValueError, match=r"^delta must"):
+        with pytest.raises(ValueError, match=r"^delta"):
             share(delta)
-    with pytest.raises(ValueError, match=r"^delta must"):
+    with pytest.raises(ValueError, match=r"^delta"):
         shares.shares_by_count([3, 4], delta)
 
 

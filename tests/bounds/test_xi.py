@@ -48,5 +48,5 @@ def test_xi_grows_with_n_also_where_the_integral_sets_in() -> None:
 
 @pytest.mark.parametrize("n", [0, -3, 2.0, "5", True])
 def test_xi_refuses_what_is_no_count(n: int) -> None:
-    with pytest.raises(ValueError, match=r"^n must"):
+    with pytest.raises(ValueError, match=r"^n"):
         xi(n)

@@ -15,7 +15,9 @@ from scipy.special import ndtr
 from abnet import bounds
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.evidence import observe
-from abnet.certificates.from_evidence import BETTING_ROWS, Expected, Terms, certify, certify_drawn
+from abnet.certificates.from_evidence import certify, certify_drawn
+from abnet.certificates.statements.betting_gibbs_bound import FEWEST_ROWS
+from abnet.certificates.terms import Expected, Terms
 from broken_promise import breaks
 
 DELTA = 0.1
@@ -269,10 +271,10 @@ def test_betting_promise(mutant: bool) -> None:
     """Losses sorted before they are bet on (the mutant) are losses in an order that depends on them."""
 
     def failed(rng: np.random.Generator) -> bool:
-        risks = np.where(rng.random(BETTING_ROWS) < 0.1, 1.0, 0.0)
+        risks = np.where(rng.random(FEWEST_ROWS) < 0.1, 1.0, 0.0)
         if mutant:
             risks = np.sort(risks)
-        made = certified(risks, np.ones(BETTING_ROWS), np.ones(BETTING_ROWS), Terms(delta=DELTA))
+        made = certified(risks, np.ones(FEWEST_ROWS), np.ones(FEWEST_ROWS), Terms(delta=DELTA))
         return (made.gibbs_risk_bound or 0.0) < 0.1
 
     assert promise_breaks(failed) == mutant

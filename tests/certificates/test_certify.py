@@ -1,6 +1,7 @@
 """Evidence to certificate: against the bounds by hand, as sums of parts, and as stored records."""
 
 import json
+import re
 from pathlib import Path
 
 import msgspec
@@ -12,9 +13,12 @@ from abnet.bounds.betting import betting_bound
 from abnet.bounds.drawn_network import drawn_network_bound
 from abnet.bounds.kept_paths_exact import kept_paths_threshold
 from abnet.certificates.certificate import Certificate, load_certificate
+from abnet.certificates.estimate import Estimate
 from abnet.certificates.evidence import Evidence, observe
-from abnet.certificates.from_evidence import BETTING_ROWS, Expected, Terms, certify, certify_drawn, for_candidates
-from abnet.certificates.statement import Estimate
+from abnet.certificates.from_evidence import certify, certify_drawn, for_candidates
+from abnet.certificates.statements.betting_gibbs_bound import FEWEST_ROWS, BettingGibbsBound
+from abnet.certificates.statements.trained_error_bound import TrainedErrorBound
+from abnet.certificates.terms import Expected, Terms
 
 CLASSES = ("a", "b", "c")
 
@@ -40,14 +44,14 @@ def test_a_finished_model_gets_clopper_pearson_on_its_errors() -> None:
     assert sum(part.delta or 0.0 for part in made.per_class) <= 0.05
 
 
-@pytest.mark.parametrize("n", [BETTING_ROWS - 1, BETTING_ROWS])
+@pytest.mark.parametrize("n", [FEWEST_ROWS - 1, FEWEST_ROWS])
 def test_the_number_of_rows_decides_between_betting_and_the_kl_bound(n: int) -> None:
     seen = rows(n)
     assert seen.values is not None
     assert seen.losses is not None
     mean = seen.losses.mean()
     assert mean is not None
-    betting = n >= BETTING_ROWS
+    betting = n >= FEWEST_ROWS
     expected = betting_bound(seen.values.values) if betting else bounds.gibbs_bound_frozen(mean, n)
     assert certify(seen, Terms()).gibbs_risk_bound == pytest.approx(expected, abs=1e-12)
 
@@ -60,7 +64,7 @@ def test_the_method_never_depends_on_the_losses() -> None:
         methods = set()
         for losses in (np.zeros(1500), np.ones(1500), rng.random(1500)):
             seen = observe(truth, truth, CLASSES, losses=losses, keys=keys)
-            methods.add(tuple((s.quantity, s.of, s.name, s.method) for s in certify(seen, terms).statements))
+            methods.add(tuple((type(s), s.about) for s in certify(seen, terms).statements))
         assert len(methods) == 1
 
 
@@ -134,21 +138,21 @@ def test_a_stored_certificate_is_recomputed_and_edits_are_found(tmp_path: Path) 
     made.save(file)
     assert load_certificate(file) == made
     kinds = made.check()
-    assert kinds["error of predict"] == "recomputed"
-    assert kinds["Gibbs risk of draw"] == "attainable"
+    assert kinds["error rate"] == "recomputed"
+    assert kinds["Gibbs risk"] == "attainable"
     content = json.loads(file.read_text())
     for place, statement in enumerate(content["certificate"]["statements"]):
         edited = json.loads(file.read_text())
         edited["certificate"]["statements"][place]["value"] = statement["value"] * 0.5
-        with pytest.raises(ValueError, match=statement["quantity"]):
+        with pytest.raises(ValueError, match=made.statements[place].about):
             _write_and_load(file, edited, made)
     edited = json.loads(json.dumps(content))
     edited["certificate"]["vote_error_bound"] = 0.001
     with pytest.raises(ValueError, match="vote_error_bound"):
         _write_and_load(file, edited, made)
     edited = json.loads(json.dumps(content))
-    edited["certificate"]["statements"][0]["counted"]["errors"] = 0
-    with pytest.raises(ValueError, match="error of predict"):
+    edited["certificate"]["statements"][0]["errors"] = 0
+    with pytest.raises(ValueError, match="error"):
         _write_and_load(file, edited, made)
 
 
@@ -160,7 +164,7 @@ def _write_and_load(file: Path, content: object, made: Certificate) -> None:
         made.save(file)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "abnet certificate, version 3"}', "nothing"])
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "abnet certificate, version 4"}', "nothing"])
 def test_a_file_that_is_no_certificate_is_refused(tmp_path: Path, text: str) -> None:
     file = tmp_path / "x.json"
     file.write_text(text)
@@ -168,15 +172,15 @@ def test_a_file_that_is_no_certificate_is_refused(tmp_path: Path, text: str) -> 
         load_certificate(file)
 
 
-@pytest.mark.parametrize(("step", "advice"), [(-1, "make it again"), (1, "install a newer abnet")])
-def test_a_certificate_of_another_version_is_refused_by_both_numbers(tmp_path: Path, step: int, advice: str) -> None:
+@pytest.mark.parametrize("step", [-1, 1])
+def test_a_certificate_of_another_version_is_refused_by_both_numbers(tmp_path: Path, step: int) -> None:
     file = tmp_path / "x.json"
     certify(observe([0] * 222 + [1] * 6, [0] * 228, ("no", "yes")), Terms()).save(file)
     record = json.loads(file.read_text())
     kind, _, version = record["format"].rpartition(" ")
     other = int(version) + step
     file.write_text(json.dumps({**record, "format": f"{kind} {other}"}))
-    with pytest.raises(ValueError, match=rf"version {other}, this release reads {version}; {advice}"):
+    with pytest.raises(ValueError, match=rf"version {other}\b.*\b{version}\b"):
         load_certificate(file)
 
 
@@ -187,9 +191,9 @@ def test_terms_that_contradict_each_other_are_refused() -> None:
 
 
 def test_without_rows_or_anything_covered_there_is_no_certificate() -> None:
-    with pytest.raises(ValueError, match="no rows"):
+    with pytest.raises(ValueError, match="rows"):
         certify(observe(np.zeros(0, int), np.zeros(0, int), CLASSES), Terms())
-    with pytest.raises(ValueError, match="nothing"):
+    with pytest.raises(ValueError, match="losses"):
         certify(observe([0, 1], [0, 1], CLASSES), Terms(trained=True, kl=1.0, vote=None))
 
 
@@ -208,7 +212,7 @@ def test_replacing_a_bound_by_a_smaller_one_breaks_its_check() -> None:
     made = certify(rows(300), Terms(trained=True, kl=3.0))
     for statement in made.statements:
         assert statement.value is not None
-        with pytest.raises(ValueError, match="does not follow"):
+        with pytest.raises(ValueError, match=re.escape(str(statement.value - 1e-6))):
             msgspec.structs.replace(statement, value=statement.value - 1e-6).check()
 
 
@@ -235,7 +239,7 @@ def test_expected_figures_give_catonis_bound_and_are_recorded() -> None:
     assert with_C.per_class == plain.per_class
     record = with_C.to_dict()
     assert Certificate.from_dict(record) == with_C
-    record["statements"][1]["counted"]["expected_risk"] = 0.2
+    record["statements"][1]["expected_risk"] = 0.2
     with pytest.raises(ValueError, match="does not follow"):
         Certificate.from_dict(record)
 
@@ -246,7 +250,7 @@ def test_sorted_rows_are_bet_on_in_the_order_of_their_keys() -> None:
     made = of_losses(sorted_risks, Terms(source="test set"), keys)
     assert betting_bound(sorted_risks) == pytest.approx(RISKS.mean())
     assert (made.gibbs_risk_bound or 0.0) > 1.01 * RISKS.mean()
-    statement = made.find("Gibbs risk", "draw")
+    statement = made.find(BettingGibbsBound)
     assert statement is not None
     assert statement.check() == "attainable"
     assert statement.check(sorted_risks[np.argsort(keys)]) == "recomputed"
@@ -271,7 +275,9 @@ def test_kept_paths_share_one_threshold(paths: int) -> None:
 
 def test_fresh_paths_have_no_tandem_bound() -> None:
     made = of_losses(RISKS, Terms(trained=True, vote="fresh paths"), pairs=RISKS**2, n_paths=2)
-    assert made.statements[0].counted["tandem"] is None
+    vote = made.find(TrainedErrorBound)
+    assert vote is not None
+    assert vote.tandem is None
     ideal = of_losses(RISKS, Terms(trained=True), pairs=RISKS**2, n_paths=2)
     assert (ideal.vote_error_bound or 1.0) < (made.vote_error_bound or 0.0)
 
@@ -298,22 +304,22 @@ def test_a_drawn_network_is_counted_or_charged() -> None:
 def test_reading_is_strict(change: dict[str, object]) -> None:
     record = certify(rows(200), Terms()).to_dict()
     assert Certificate.from_dict(record).to_dict() == record
-    with pytest.raises(ValueError, match="not a certificate"):
+    with pytest.raises(ValueError, match="certificate"):
         Certificate.from_dict({**record, **change})
     others: list[object] = [None, [], "certificate", 3]
     for other in others:
-        with pytest.raises(ValueError, match="not a certificate"):
+        with pytest.raises(ValueError, match="certificate"):
             Certificate.from_dict(other)
 
 
 def test_estimates_and_certificates_do_not_read_each_other(tmp_path: Path) -> None:
-    estimate = Estimate(quantity="error", of="predict", value=0.1, why="It learned from these rows.")
+    estimate = Estimate(quantity="error rate", value=0.1, why="It learned from these rows.")
     estimate.save(tmp_path / "e.json")
     certify(rows(50), Terms()).save(tmp_path / "c.json")
     assert Estimate.load(tmp_path / "e.json") == estimate
-    with pytest.raises(ValueError, match="no certificate"):
+    with pytest.raises(ValueError, match="certificate"):
         load_certificate(tmp_path / "e.json")
-    with pytest.raises(ValueError, match="no estimate"):
+    with pytest.raises(ValueError, match="estimate"):
         Estimate.load(tmp_path / "c.json")
 
 

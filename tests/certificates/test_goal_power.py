@@ -10,12 +10,20 @@ from scipy.stats import binom
 
 from abnet.certificates.decision import ARGMAX, Decision
 from abnet.certificates.evidence import Evidence, observe
-from abnet.certificates.from_evidence import Terms
 from abnet.certificates.goals import Goal, TargetError, TargetPrecision, TargetRecall
+from abnet.certificates.goals.cut_goal import CutGoal
 from abnet.certificates.held import Held
 from abnet.certificates.meet_goal import meet
-from abnet.certificates.rule_rates import rates_of_rule
-from abnet.certificates.thresholds import Candidates
+from abnet.certificates.rates_of_cut import rates_of_cut
+from abnet.certificates.statements.answered_error import AnsweredErrorTest
+from abnet.certificates.statements.cut_error import CutError
+from abnet.certificates.statements.decision_rule import CutRule
+from abnet.certificates.statements.flagged import Flagged
+from abnet.certificates.statements.precision import PrecisionBound
+from abnet.certificates.statements.recall import RecallBound
+from abnet.certificates.statements.statement import Statement
+from abnet.certificates.terms import Terms
+from abnet.certificates.thresholds import Candidates, cut_counts
 from broken_promise import breaks
 
 CLASSES = ("well", "ill")
@@ -213,17 +221,18 @@ def n_wrong_somewhere(goal: Goal, *, paid: bool) -> int:
 def fails(decision: Decision, evidence: Evidence, n_thresholds: int) -> bool:
     """Whether the limit of the error is wrong."""
     assert decision.threshold is not None
-    place = evidence.thresholds.index(decision.threshold)
-    above = evidence.counts[:, :, place + 1 :].sum(axis=(1, 2))
-    error = true_rates(decision.threshold)["error"]
-    *_, made = rates_of_rule(
-        decision, above, evidence.class_rows, CLASSES, delta=TERMS.delta, n_candidates=1, n_thresholds=n_thresholds
-    )
-    assert made.quantity == "error"
-    return error > (made.value or 0.0)
+    counts = cut_counts(evidence, decision)
+    rule = CutRule.of(decision, CLASSES)
+    made = rates_of_cut(counts, rule, delta=TERMS.delta, n_candidates=1, n_thresholds=n_thresholds)
+    (error,) = (bound for bound in made if isinstance(bound, CutError))
+    return true_rates(decision.threshold)["error"] > (error.value or 0.0)
 
 
 SAMPLES = 200
+
+RATES_OF: dict[type[Statement], str] = {
+    Flagged: "flagged", RecallBound: "recall", PrecisionBound: "precision", CutError: "error"
+}  # fmt: skip
 
 
 def test_limits_hold_at_every_threshold_that_may_be_selected() -> None:
@@ -233,7 +242,7 @@ def test_limits_hold_at_every_threshold_that_may_be_selected() -> None:
 
 
 @pytest.mark.parametrize("goal", [TargetRecall(0.8, "ill"), TargetPrecision(0.7, "ill")])
-def test_what_is_stated_beside_a_goal_holds(goal: Goal) -> None:
+def test_what_is_stated_beside_a_goal_holds(goal: CutGoal) -> None:
     rng = np.random.default_rng(5)
     wrong = dict.fromkeys(true_rates(0.0), 0)
     certified = 0
@@ -249,13 +258,12 @@ def test_what_is_stated_beside_a_goal_holds(goal: Goal) -> None:
                 assert s.check() == "recomputed"
                 assert s.value is not None
                 assert s.n_candidates == candidates.n_selectable
+                name = RATES_OF[type(s)]
                 if s.side == "at most":
-                    wrong[s.quantity] += true[s.quantity] > s.value
+                    wrong[name] += true[name] > s.value
                 else:
-                    wrong[s.quantity] += true[s.quantity] < s.value
-            assert {s.quantity for s in beside} == set(true) - {
-                "recall" if isinstance(goal, TargetRecall) else "precision"
-            }
+                    wrong[name] += true[name] < s.value
+            assert {type(s) for s in beside} == set(RATES_OF) - {goal.statement_type().rate_bound}
     assert certified > 150
     assert not breaks(max(wrong.values()), 300, TERMS.delta)
 
@@ -269,6 +277,7 @@ def test_the_rows_that_would_be_needed_are_enough_in_four_of_five_samples() -> N
     candidates = goal.candidates(Held(*calibrated(rng, "clusters", 5000)), CLASSES, 120, TERMS)
     outcomes = [goal.certify(seen(candidates, *calibrated(rng, "clusters", 120)), candidates, TERMS) for _ in range(10)]
     statement = next(made for decision, (made, *_) in outcomes if decision is None)
+    assert isinstance(statement, AnsweredErrorTest)
     needed = statement.rows_needed
     assert needed is not None
     assert 100 < needed < 1000

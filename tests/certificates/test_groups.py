@@ -15,8 +15,11 @@ from abnet.bounds.counted import group_error_bound
 from abnet.bounds.gibbs import gibbs_bound
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.evidence import observe
-from abnet.certificates.from_evidence import Terms, certify
-from abnet.certificates.split import bet_keys, row_hashes, row_order
+from abnet.certificates.from_evidence import certify
+from abnet.certificates.keyed_order import bet_keys, row_order
+from abnet.certificates.row_hashing import row_hashes
+from abnet.certificates.statements.population_error import PopulationError
+from abnet.certificates.terms import Terms
 from abnet.utils.groups import number_groups
 from broken_promise import breaks
 
@@ -173,7 +176,7 @@ def test_groups_of_one_row_are_counted_as_rows() -> None:
 def test_rows_without_a_group_are_named(gap: object) -> None:
     """They are not one group, and not known to stand alone."""
     groups = np.array(["a", gap, "b", gap], dtype=object)
-    with pytest.raises(ValueError, match=r"2 of 4 have none \(row 1, 3, counted from 0\)"):
+    with pytest.raises(ValueError, match=r"2 of 4.*row 1, 3"):
         made(np.zeros(4, bool), groups)
 
 
@@ -197,14 +200,14 @@ def test_all_populations_keep_their_promise_at_once(rng: np.random.Generator, fa
         names = rng.choice(list(RATES), size=150, p=[0.6, 0.3, 0.1])
         wrong = rng.random(150) < np.array([RATES[name] for name in names])
         found = populations(wrong, names, delta * factor)
-        failed += any((found.find("error", "population", name).value or 0.0) < RATES[name] for name in set(names))  # type: ignore[union-attr]
+        failed += any((part.value or 0.0) < RATES[part.population] for part in found.each(PopulationError))
     assert breaks(failed, 500, delta) == broken
 
 
 def test_populations_are_counted() -> None:
     found = populations(np.array([True, False, False, True]), [2, 1, 1, 1], 0.05)
-    parts = [s for s in found.statements if s.of == "population"]
-    assert [(s.name, s.counted["n"], s.counted["errors"]) for s in parts] == [("1", 3, 1), ("2", 1, 1)]
+    parts = found.each(PopulationError)
+    assert [(s.population, s.n, s.errors) for s in parts] == [("1", 3, 1), ("2", 1, 1)]
     assert sum(s.delta for s in parts) <= 0.05
     assert {s.jointly for s in parts} == {"populations"}
     assert found.vote_error_bound == bounds.clopper_pearson_bound(2, 4, 0.05)

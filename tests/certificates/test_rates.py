@@ -9,8 +9,9 @@ from scipy.stats import beta, binom, multinomial
 
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify_model import confusion_of
-from abnet.certificates.from_evidence import Terms
 from abnet.certificates.outside import judge_answers
+from abnet.certificates.statements.confusion_rate import ConfusionRate
+from abnet.certificates.terms import Terms
 from abnet.utils.text_layout import page_width
 
 COUNTS = ((57, 3, 0), (1, 30, 9), (0, 0, 5))
@@ -29,10 +30,11 @@ def matrix_of(counts: Any, delta: float = 0.05, n_candidates: int = 1, *, others
 
 def limits_of(made: Certificate) -> Limits:
     """Lower and upper limits; 0 and 1 for a class without rows."""
-    answers = list(dict.fromkeys(s.rule["answer"] for s in made.statements))
+    rates = made.each(ConfusionRate)
+    answers = list(dict.fromkeys(s.answer for s in rates))
     lower, upper = np.zeros((len(made.facts.classes), len(answers))), np.ones((len(made.facts.classes), len(answers)))
-    for s in made.statements:
-        at = made.facts.classes.index(s.name or ""), answers.index(s.rule["answer"])
+    for s in rates:
+        at = made.facts.classes.index(s.label), answers.index(s.answer)
         (lower if s.side == "at least" else upper)[at] = s.value
     return lower, upper
 
@@ -112,7 +114,7 @@ def test_all_limits_hold_at_once_and_a_trap_is_caught() -> None:
 
 def test_classes_without_rows_have_no_limits() -> None:
     made = matrix_of(((5, 0), (0, 0)))
-    assert {s.name for s in made.statements} == {"a"}
+    assert {s.label for s in made.each(ConfusionRate)} == {"a"}
 
 
 def test_words_are_rounded_outward() -> None:

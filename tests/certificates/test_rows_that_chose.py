@@ -13,10 +13,11 @@ import pytest
 import abnet
 from abnet.certificates.decision import ARGMAX, Decision
 from abnet.certificates.fitted_rows import row_filter
-from abnet.certificates.from_evidence import Terms
 from abnet.certificates.goals import TargetError
 from abnet.certificates.held import Held
 from abnet.certificates.meet_goal import meet
+from abnet.certificates.statements.answered_error import AnsweredErrorBound
+from abnet.certificates.terms import Terms
 from abnet.model.card import Card
 from abnet.model.distributed_scoring import certify_frame
 from abnet.model.predictors.compact import Compact
@@ -107,7 +108,7 @@ def test_costs_are_no_exception_and_a_goal_that_was_not_met_is_one() -> None:
     assert cut.model_.decision != ARGMAX
     with pytest.raises(TrainingRowsError):
         abnet.certify(cut, X.iloc[bound], Y[bound])
-    with pytest.warns(UserWarning, match="could not be certified"):
+    with pytest.warns(UserWarning, match="certified"):
         vote = certified(0, max_iter=3, decision=abnet.TargetError(0.001)).fit(X, Y)
     bound = vote.bound_rows_
     again: Any = abnet.certify(vote, X.iloc[bound], Y[bound], delta=vote.delta)
@@ -153,7 +154,7 @@ def is_false(model: abnet.Model, rate: float, rows: np.ndarray, labels: np.ndarr
         made: Any = abnet.certify_table(model, table, truth="y", delta=DELTA).made
     except TrainingRowsError:
         return False
-    stated = made.find("error", "answered rows")
+    stated = made.find(AnsweredErrorBound)
     return stated is not None and bool(stated.value < rate)
 
 

@@ -10,6 +10,10 @@ from scipy.special import ndtr
 
 import abnet
 from abnet import Certificate, Costs, TargetError, TargetPrecision, TargetRecall
+from abnet.certificates.statements.answered_error import AnsweredErrorTest
+from abnet.certificates.statements.cost_bound import CostBound
+from abnet.certificates.statements.coverage import Coverage
+from abnet.certificates.statements.goal_statement import GoalStatement
 from broken_promise import breaks
 
 SHARE, DELTA = 0.3, 0.1
@@ -39,7 +43,7 @@ def test_the_answers_of_another_model_say_where_to_begin() -> None:
         sure, truth = rng.random(600), rng.integers(2, size=600)
         answers = np.where(rng.random(600) < 0.5 * (1.0 - sure), 1 - truth, truth)
         made = abnet.certify_scores(sure, truth, TargetError(0.2), answers=answers, random_state=seed)
-        certified += made.find("error", "answered rows").value is not None  # type: ignore[union-attr]
+        certified += made.find(AnsweredErrorTest).value is not None  # type: ignore[union-attr]
     assert certified >= 19
 
 
@@ -52,11 +56,11 @@ def test_promise(kind: str, factor: int, broken: bool) -> None:
         scores, positive = world(np.random.default_rng([31, seed]))
         made = abnet.certify_scores(
             scores, positive, GOALS[kind], positive=True, delta=factor * DELTA, random_state=seed
-        ).statements[0]  # fmt: skip
+        ).each(GoalStatement)[0]  # fmt: skip
         if made.value is None:
             continue
         issued += 1
-        rate = truth(float(made.rule["threshold"]))[kind]
+        rate = truth(made.rule.threshold)[kind]  # type: ignore[attr-defined]
         false += rate > made.value if kind == "cost" else rate < 0.85
     assert issued > 300
     if kind != "cost" or not broken:
@@ -67,7 +71,7 @@ def test_abstaining_with_scores_of_another_model() -> None:
     scores, positive = world(np.random.default_rng(1), 2000)
     made = abnet.certify_scores(np.abs(scores), positive, TargetError(0.05), answers=scores > 0)
     error, coverage = made.statements
-    assert (error.value, error.of, coverage.quantity) == (0.05, "answered rows", "coverage")
+    assert (type(error), type(coverage), error.value) == (AnsweredErrorTest, Coverage, 0.05)
     assert made.facts.n_rows == 1400
 
 
@@ -93,10 +97,10 @@ def test_records_are_read_back_and_checked(kind: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("goal", "options", "message"),
     [
-        (TargetError(0.1), {}, "needs the model's answers"),
-        (TargetError(0.1), {"answers": np.ones(50, bool)}, "must not be negative"),
-        (TargetRecall(0.9, "no"), {}, "got 'no'"),
-        (GOALS["cost"], {}, "got None"),
+        (TargetError(0.1), {}, "answers"),
+        (TargetError(0.1), {"answers": np.ones(50, bool)}, "negative"),
+        (TargetRecall(0.9, "no"), {}, "'no'"),
+        (GOALS["cost"], {}, "None"),
         (GOALS["recall"], {"aside": 1.0}, "aside"),
     ],
 )
@@ -112,7 +116,8 @@ def ill_or_well(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 
 
 def cost_of(made: Certificate) -> float:
-    return float(made.statements[0].counted["mean"])  # type: ignore[arg-type]
+    (cost,) = made.each(CostBound)
+    return cost.mean
 
 
 def test_costs_by_labels_are_those_by_places(rng: np.random.Generator) -> None:
@@ -137,10 +142,10 @@ def test_a_label_that_the_costs_do_not_name_costs_the_most(rng: np.random.Genera
 @pytest.mark.parametrize(
     ("costs", "message"),
     [
-        ({("ill", "well"): 10, ("well", "sick"): 1}, "they name ill, sick, well"),
-        ({("sick", "well"): 10, ("well", "sick"): 1}, "they name sick, well"),
-        ({("ill", "ill"): 1}, "they name ill"),
-        ({("ill", "well"): 10}, "the cost of answering ill when well is true is needed"),
+        ({("ill", "well"): 10, ("well", "sick"): 1}, "ill, sick, well"),
+        ({("sick", "well"): 10, ("well", "sick"): 1}, "sick, well"),
+        ({("ill", "ill"): 1}, "ill"),
+        ({("ill", "well"): 10}, r"\bill\b.*\bwell\b"),
     ],
 )
 def test_costs_of_labels_that_make_no_sense(costs: Any, message: str, rng: np.random.Generator) -> None:
@@ -150,5 +155,5 @@ def test_costs_of_labels_that_make_no_sense(costs: Any, message: str, rng: np.ra
 
 
 def test_a_cost_is_given_once() -> None:
-    with pytest.raises(ValueError, match="given twice"):
+    with pytest.raises(ValueError, match="twice"):
         Costs({(1, 0): 10, ("1", "0"): 1, (0, 1): 1}).table([0, 1])

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from abnet.certificates.certificate import Certificate
+from abnet.certificates.describe import assumptions, describe, main_table, sentences
 from abnet.certificates.evidence import observe
-from abnet.certificates.from_evidence import Terms, certify
-from abnet.certificates.sentences import assumptions, describe, said, table
+from abnet.certificates.from_evidence import certify
+from abnet.certificates.terms import Terms
 
 N = 300
 
@@ -59,9 +60,9 @@ def test_every_family_that_is_said_to_hold_jointly_spends_one_delta(terms: Terms
         if statement.jointly is not None:
             spent[statement.jointly] += statement.delta  # type: ignore[assignment]
     assert max(spent.values()) <= terms.delta * (1 + 1e-9)
-    header = table(certificate, details=details)[0]
+    header = main_table(certificate, details=details)[0]
     columns = {name for name in spent if name != "classes, Gibbs risk" or "Gibbs risk (upper bound)" in header}
-    jointly = [one for one in said(certificate, details=details) if "hold jointly with" in one]
+    jointly = [one for one in sentences(certificate, details=details) if "hold jointly with" in one]
     assert len(jointly) == len(columns)
     assert sum("Gibbs risk" in one for one in jointly) == ("classes, Gibbs risk" in columns)
 
@@ -84,9 +85,9 @@ def test_a_model_for_rare_classes_is_also_compared_by_its_balanced_error() -> No
     answers[:360] = 1
     answers[1800:1840] = 0
     rare = certify(observe(answers, truth, ("no", "yes")), Terms())
-    found = " ".join(said(rare))
+    found = " ".join(sentences(rare))
     assert "majority-class error" in found
     assert re.search(r"balanced error rate is at most [\d.]+%; that of any constant answer is 50%", found)
-    useless = " ".join(said(made(Terms(), wrong=0.6)))
+    useless = " ".join(sentences(made(Terms(), wrong=0.6)))
     assert "majority-class error" in useless
     assert "constant answer" not in useless

@@ -1,16 +1,11 @@
 """The split depends on what rows hold and on the seed, never on their places; and so promises hold on sorted files."""
 
-import subprocess
-import sys
 import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from abnet.bounds import clopper_pearson_bound
@@ -25,115 +20,12 @@ X = RNG.normal(size=(N, 4)).astype(np.float32)
 Y = np.array(["no", "yes"])[RNG.integers(0, 2, N)]
 
 
-# Hashes
-
-
-def mixed_columns() -> dict[str, list[Any]]:
-    words = ["", "a", "Zürich", "a longer text of some words", "x" * 1000, None]
-    return {
-        "number": [*X[:40, 0].astype(float).tolist(), *[None] * 20],
-        "whole": list(range(N)),
-        "text": [words[i % 6] for i in range(N)],
-        "flag": [i % 3 == 0 for i in range(N)],
-    }
-
-
-@pytest.mark.parametrize(
-    "form",
-    [
-        lambda c: pl.DataFrame(c),
-        lambda c: pd.DataFrame(c),
-        lambda c: pd.DataFrame(c).astype({"number": "Float64", "text": "string"}),
-        lambda c: pl.DataFrame(c).with_columns(pl.col("text").cast(pl.Categorical)),
-        lambda c: np.array(list(zip(*c.values(), strict=True)), dtype=object),
-        lambda c: list(zip(*c.values(), strict=True)),
-        lambda c: c,
-    ],
-)
-def test_equal_cells_have_equal_hashes_in_every_container(form: Callable[[Any], Any]) -> None:
-    columns = mixed_columns()
-    expected = row_hashes(pl.DataFrame(columns), Y)
-    assert np.array_equal(row_hashes(form(columns), Y), expected)
-    assert np.array_equal(row_hashes(form(columns), Y.tolist()), expected)
-    assert len(np.unique(expected)) == N
-
-
-@pytest.mark.parametrize(
-    "form",
-    [np.float64, np.asfortranarray, sp.csr_matrix, sp.coo_array, pd.DataFrame, pl.DataFrame, np.ndarray.tolist],
-)  # fmt: skip
-def test_numbers_have_one_hash_whatever_holds_them(form: Callable[[Any], Any]) -> None:
-    rows = np.where(np.abs(X) < 0.5, np.float32(0), X)
-    assert np.array_equal(row_hashes(form(rows), Y), row_hashes(rows, Y))
-
-
 def test_rows_that_are_equal_in_float32_alone_are_split_alike_in_any_order() -> None:
     """If such rows had one hash, their places in the file would decide which of them is held out."""
     rows = 1.0 + np.arange(N)[:, None] * 1e-12
     shuffled = np.random.default_rng(1).permutation(N)
     one, other = (Split.of(row_hashes(each), 0.4, 3) for each in (rows, rows[shuffled]))
     assert np.array_equal(np.sort(shuffled[other.first]), np.sort(one.first))
-
-
-def test_decimals_as_text_have_the_hashes_of_numbers() -> None:
-    numbers = np.round(RNG.normal(size=2000) * 10.0 ** RNG.integers(-3, 9, 2000), 6)
-    texts = [f"{number:.6f}" for number in numbers.tolist()]
-    assert np.array_equal(row_hashes(pl.DataFrame({"x": texts})), row_hashes(numbers[:, None]))
-
-
-def test_numbers_written_as_text_are_numbers() -> None:
-    texts = [["1.50", "-7", "no"], ["0.1", "12345", ""]]
-    assert np.array_equal(row_hashes(texts), row_hashes([[1.5, -7, "no"], [0.1, 12345, ""]]))
-
-
-def test_dates_are_the_same_in_pandas_and_polars() -> None:
-    days = np.datetime64("2020-01-31") + np.arange(5).astype("timedelta64[D]")
-    frames = pd.DataFrame({"d": days}), pl.DataFrame({"d": days}), pl.DataFrame({"d": pl.Series(days).cast(pl.Date)})
-    first, *others = (row_hashes(frame) for frame in frames)
-    assert all(np.array_equal(first, other) for other in others)
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ([[1.0, 2.0]], [[2.0, 1.0]]),
-        ([[0.0, 0.0]], [[0.0, np.nan]]),
-        ([[2.0**24]], [[2.0**24 + 1]]),
-        (np.array([[2**53]]), np.array([[2**53 + 1]])),
-        ([["ab", "c"]], [["a", "bc"]]),
-        ([["12345678"]], [["12345678\0"]]),
-        ([["1"]], [["1x"]]),
-        ([[""]], [[" "]]),
-    ],
-)
-def test_rows_that_differ_have_other_hashes(one: Any, other: Any) -> None:
-    assert row_hashes(one)[0] != row_hashes(other)[0]
-
-
-def test_the_label_counts() -> None:
-    assert not np.any(row_hashes(X, Y) == row_hashes(X, np.where(Y == "no", "yes", "no")))
-    assert not np.any(row_hashes(X, Y) == row_hashes(X))
-
-
-def test_zeros_of_either_sign_are_one() -> None:
-    assert row_hashes(np.array([[0.0]]))[0] == row_hashes(np.array([[-0.0]]))[0]
-
-
-def test_another_process_has_the_same_hashes() -> None:
-    code = "from abnet.certificates import row_hashes; print(row_hashes([['a', 1.5, None]], ['yes'])[0])"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert int(found) == int(row_hashes([["a", 1.5, None]], ["yes"])[0])
-
-
-def test_bits_of_hashes_look_like_coins() -> None:
-    """Also of rows that differ in one small whole number."""
-    hashes = row_hashes(np.arange(20_000)[:, None])
-    bits = np.unpackbits(hashes.view(np.uint8).reshape(-1, 8), axis=1)
-    assert np.abs(bits.mean(axis=0) - 0.5).max() < 5 * 0.5 / np.sqrt(20_000)
-    assert len(np.unique(hashes)) == 20_000
-
-
-# The order
 
 
 def test_the_same_rows_in_another_order_are_split_alike() -> None:
@@ -201,9 +93,9 @@ def test_at_most_so_many_rows_learn_and_each_part_has_one() -> None:
     assert np.array_equal(Split.of(hashes, 0.5, 0, most=7).first, Split.of(hashes, 0.5, 0).first[:7])
     assert len(Split.of(hashes[:2], 0.01, 0).first) == len(Split.of(hashes[:2], 0.99, 0).counted) == 1
     for few in (hashes[:0], hashes[:1]):
-        with pytest.raises(ValueError, match="at least 2"):
+        with pytest.raises(ValueError, match=r"\b2\b"):
             Split.of(few, 0.5, 0)
-    with pytest.raises(ValueError, match="1 group"):
+    with pytest.raises(ValueError, match=r"\b1 group"):
         Split.of(hashes, 0.5, 0, np.zeros(N))
 
 
@@ -211,7 +103,7 @@ def test_a_seed_is_kept_or_drawn() -> None:
     assert drawn_seed(np.int64(4)) == 4
     assert drawn_seed(np.random.RandomState(1)) == drawn_seed(np.random.RandomState(1))
     assert len({drawn_seed(None) for _ in range(5)}) == 5
-    with pytest.raises(ValueError, match="at least 0; got -1"):
+    with pytest.raises(ValueError, match="-1"):
         drawn_seed(-1)
 
 

@@ -7,11 +7,12 @@ import pytest
 from numpy.typing import NDArray
 
 from abnet.certificates.decision import cuts_between
-from abnet.certificates.from_evidence import Terms
+from abnet.certificates.evidence import observe
+from abnet.certificates.facts import Facts
 from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall
 from abnet.certificates.held import Held
 from abnet.certificates.meet_goal import meet
-from abnet.certificates.sentences import SENTENCES, _if
+from abnet.certificates.terms import Terms
 
 Array = NDArray[np.float64]
 CLASSES = ("well", "ill")
@@ -79,8 +80,8 @@ def test_the_threshold_in_words_is_the_one_that_was_certified(rng: np.random.Gen
         GOALS[kind], Held(s[:800], y[:800]), s[800:], y[800:], CLASSES, Terms(), keys=np.arange(800)
     )
     assert decision is not None
-    assert made.quantity in SENTENCES
-    (said,) = re.findall(r"above (-?[\d.e-]+) are", _if(made, 2))
+    facts = Facts.of(observe(y[800:], y[800:], CLASSES), Terms())
+    (said,) = re.findall(r"above (-?[\d.e-]+) are", made.sentence(facts))
     assert float(said) == decision.threshold
 
 

@@ -13,7 +13,8 @@ from sklearn.linear_model import LogisticRegression
 import abnet
 from abnet.bounds import clopper_pearson_bound as clopper_pearson
 from abnet.certificates.evidence import observe
-from abnet.certificates.from_evidence import Terms, certify
+from abnet.certificates.from_evidence import certify
+from abnet.certificates.terms import Terms
 from abnet.estimators.logistic_rival import held_out_rival
 from abnet.model.predictors.compact import Compact
 from abnet.tables import read_table, split_target
@@ -62,7 +63,7 @@ def test_the_test_set_bound_follows_from_the_errors(fitted: dict[str, Any]) -> N
     (logistic,) = fitted["test_set_bounds"]
     assert logistic["n_examples"] == fitted["certificate"]["facts"]["n_rows"] == ROWS // 2
     assert logistic["bound"] == clopper_pearson(logistic["errors"], logistic["n_examples"], 0.05)
-    assert fitted["certificate"]["statements"][0]["method"] == "clopper_pearson_bound"
+    assert fitted["certificate"]["statements"][0]["type"] == "error"
 
 
 def test_the_text_says_what_is_promised_and_where_the_model_is(run: Run, table: Path, tmp_path: Path) -> None:

@@ -259,7 +259,7 @@ def test_a_label_that_the_costs_do_not_name_is_no_negative_row(run: Run, scored:
     result = run("certify", path, "--truth", "truth", *options)
     after = json.loads(result.stdout)["certificate"]
     assert "have a label that is neither ill nor well" in result.stderr
-    means = [10 * made["statements"][0]["counted"]["mean"] for made in (after, before)]
+    means = [10 * made["statements"][0]["mean"] for made in (after, before)]
     assert means[0] > 5 > 1 > means[1]
 
 
@@ -278,8 +278,8 @@ def test_from_fit_to_decided_answers(run: Run, failure: Failure, visits: Path, f
     record = json.loads(run("certify", model, fresh, "--target-recall", "0.2", "--positive-class", "ill",
                             "--json").stdout)  # fmt: skip
     made, *beside = record["certificate"]["statements"]
-    assert (made["quantity"], record["certificate"]["facts"]["n_rows"]) == ("recall", 84)
-    assert [one["quantity"] for one in beside] == ["precision", "flagged", "error"]
+    assert (made["type"], record["certificate"]["facts"]["n_rows"]) == ("recall, tested", 84)
+    assert [one["type"] for one in beside] == ["precision", "flagged", "error of a cut"]
     assert "give one of them" in failure(*fit, *costs, "--target-error", "0.6", "-o", model, code=2)
     other = "--positive-class must be 'ill', 'well', not 'sick'"
     assert other in failure("certify", model, visits, "--target-recall", "0.2", "--positive-class", "sick", code=2)

@@ -11,6 +11,8 @@ import polars as pl
 import pytest
 
 import abnet
+from abnet.certificates.statements.cut_error import CutError
+from abnet.certificates.statements.precision import PrecisionBound
 from abnet.utils.wording import percent_up
 from cli.tables import SMALL, Failure, Run, cells
 
@@ -200,7 +202,7 @@ def test_the_certified_rates_of_a_threshold(run: Run, table: Path, new: Path, tm
     found = abnet.Monitor.load(tmp_path / "s.json")
     assert (found.quantity, found.label, found.error) == ("recall", "good", 0.5)
     made: Any = abnet.load(other).certificate_
-    precision, error = made.find("precision", "decision", "good"), made.find("error", "decision")
+    precision, (error,) = made.find(PrecisionBound, "good"), made.each(CutError)
     run("monitor", other, new, "--state", tmp_path / "p.json", "--precision", "certified")
     assert abnet.Monitor.load(tmp_path / "p.json").error == 1 - precision.value
     run("monitor", other, new, "--state", tmp_path / "e.json")

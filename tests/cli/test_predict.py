@@ -18,8 +18,8 @@ from abnet.model import predict_table as job
 from abnet.model import table_rows
 from abnet.model.file import save
 from abnet.tables import TableError, read_table
-from abnet.tables.preparation.input_check import InputShiftWarning
-from abnet.tables.preparation.transformers import ThermometerCodes
+from abnet.tables.preparation.input_shift import InputShiftWarning
+from abnet.tables.preparation.thermometer_codes import ThermometerCodes
 from cli.tables import ROWS, TWO, Failure, Run, cells, csv_text
 from model.every_kind import model as stored
 

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import abnet
+from abnet.certificates.statements.recall import RecallTest
 from abnet.utils.errors import ParameterError
 from cli.tables import SMALL, Run, csv_text
 
@@ -69,7 +70,7 @@ def test_one_bad_row_does_not_stop_a_batch(run: Run, tmp_path: Path) -> None:
     bad = {4: ("", "1"), 17: ("1", "rotary"), 18: ("inf", "0"), 59: ("x", "y")}
     lines = [",".join(bad.get(place, row)) for place, row in enumerate(cells)]
     (tmp_path / "t.csv").write_text("\n".join(["a,b", *lines]) + "\n")
-    with pytest.raises(ValueError, match="data row"):
+    with pytest.raises(ValueError, match="row"):
         abnet.predict_table(tmp_path / "m.abnet", tmp_path / "t.csv")
     made = abnet.predict_table(tmp_path / "m.abnet", tmp_path / "t.csv", on_error="skip", proba=True)
     assert [skipped.row for skipped in made.skipped] == [place + 1 for place in bad]
@@ -95,7 +96,7 @@ def test_certificates_are_those_of_the_command(run: Run, model: Path, fresh: Pat
     assert abnet.certify_table(model, pl.read_csv(fresh, infer_schema=False), n_candidates=3).made == made.made
     with pytest.raises(ParameterError, match="by or group"):
         abnet.certify_table(model, fresh, by="city", group="city")
-    with pytest.raises(ParameterError, match="truth: the table has no column 'mood'"):
+    with pytest.raises(ParameterError, match=r"truth.*'mood'"):
         abnet.certify_table(model, fresh, truth="mood")
 
 
@@ -103,8 +104,7 @@ def test_a_goal_is_certified_by_scores(model: Path, fresh: Path) -> None:
     goal = abnet.TargetRecall(0.2, positive="good")
     made = abnet.certify_table(model, fresh, goal=goal, random_state=0).made
     assert isinstance(made, abnet.Certificate)
-    recall = made.statements[0]
-    assert (recall.quantity, recall.name) == ("recall", "good")
+    assert made.find(RecallTest, "good") is not None
     costs = abnet.Costs({("good", "not so good"): 2.0, ("not so good", "good"): 1.0})
     assert abnet.certify_table(model, fresh, goal=costs, random_state=0).kind == "certificate"
 
@@ -113,7 +113,7 @@ def test_a_model_is_watched_from_python(model: Path, fresh: Path, tmp_path: Path
     state = tmp_path / "s.json"
     made = abnet.monitor(model, fresh, state, error=0.45)
     assert (made.n_new, made.monitor.n, made.alarm) == (60, 60, abnet.Monitor.load(state).alarm)
-    with pytest.raises(ValueError, match="given before"):
+    with pytest.raises(ValueError, match="before"):
         abnet.monitor(model, fresh, state)
     frame = pl.read_csv(fresh, infer_schema=False)
     assert abnet.monitor(model, frame.head(10), state).monitor.n == 70

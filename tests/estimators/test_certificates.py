@@ -10,7 +10,7 @@ from scipy.stats import beta
 from sklearn.base import BaseEstimator, TransformerMixin
 
 import abnet
-from abnet.certificates.fingerprint import copies
+from abnet.certificates.copied_rows import regular_copies
 from estimators.worlds import classifier
 
 WAYS: dict[str, dict[str, Any]] = {
@@ -109,21 +109,21 @@ def test_a_preprocessor_fitted_on_the_bound_rows_leaves_an_estimate() -> None:
 @pytest.mark.parametrize("times", [2, 4])
 def test_copied_rows_are_warned_of(times: int) -> None:
     X, y = sample(0, 60)
-    with pytest.warns(UserWarning, match=f"Nearly every row of class 0 occurs {times} times"):
+    with pytest.warns(UserWarning, match=f"class 0 .*{times} times"):
         classifier(0, max_iter=1).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
 
 
 def test_an_oversampled_class_is_warned_of_by_name() -> None:
     X, y = sample(0, 60)
     times = np.where(y == 1, 3, 1)
-    with pytest.warns(UserWarning, match="Nearly every row of class rare occurs 3 times"):
+    with pytest.warns(UserWarning, match="class rare .*3 times"):
         classifier(0, max_iter=1).fit(np.repeat(X, times, axis=0), np.array(["common", "rare"])[np.repeat(y, times)])
 
 
 def test_many_copied_rows_make_independence_doubtful(rng: np.random.Generator) -> None:
     X, y = sample(0, 120)
     draws = np.concatenate([np.arange(120), rng.integers(120, size=80)])
-    with pytest.warns(UserWarning, match=r"80 of 200 rows \(40%\) are copies of other rows"):
+    with pytest.warns(UserWarning, match=r"80 of 200 rows"):
         classifier(0, max_iter=1).fit(X[draws], y[draws])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -140,5 +140,5 @@ def test_repeated_rows_of_a_sample_are_no_copies() -> None:
         warnings.filterwarnings("ignore", "The training rows hold only")
         for rows, labels in ((X, y), (coarse, y), (np.zeros((200, 3)), y)):
             classifier(0, max_iter=1).fit(rows, labels)
-    assert copies(np.repeat(X, 2, axis=0)[:-30]) == 2
-    assert copies(np.repeat(X, 2, axis=0)[:200] * np.arange(200)[:, None]) == 1
+    assert regular_copies(np.repeat(X, 2, axis=0)[:-30]) == 2
+    assert regular_copies(np.repeat(X, 2, axis=0)[:200] * np.arange(200)[:, None]) == 1

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from abnet.certificates.certificate import Certificate
-from abnet.certificates.from_evidence import Terms, certify
+from abnet.certificates.from_evidence import certify
+from abnet.certificates.terms import Terms
 from abnet.estimators.observing import observe_posterior
 from abnet.model.predictors.compact import Compact
 from abnet.model.predictors.paths import Paths

@@ -109,7 +109,7 @@ def test_a_batch_is_never_larger_than_the_data(kind: Any, blobs: tuple[np.ndarra
 
 def test_labels_that_cannot_be_sorted_are_refused(classifier: Any, blobs: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = blobs
-    with pytest.raises(ValueError, match="use one type"):
+    with pytest.raises(ValueError, match="type"):
         classifier.fit(X, np.array(["a", 1], dtype=object)[y])
 
 
@@ -119,7 +119,7 @@ def test_three_classes_are_learned_or_refused_by_name(classifier: Any, tmp_path:
     y = rng.integers(0, 3, 240)
     X, named = rng.normal(size=(240, 3)) + 4 * np.eye(3)[y], np.array(["hare", "owl", "toad"])[y]
     if isinstance(classifier, abnet.PBGNetClassifier):
-        with pytest.raises(ValueError, match=r"3 classes \(hare, owl, toad\), exactly two"):
+        with pytest.raises(ValueError, match=r"\b3\b.*hare, owl, toad"):
             classifier.fit(X, named)
         return
     fitted = classifier.fit(X, named)
@@ -138,7 +138,7 @@ def test_three_classes_are_learned_or_refused_by_name(classifier: Any, tmp_path:
 
 def test_one_class_is_refused(classifier: Any, blobs: tuple[np.ndarray, np.ndarray]) -> None:
     X, _ = blobs
-    with pytest.raises(ValueError, match="one class"):
+    with pytest.raises(ValueError, match="class"):
         classifier.fit(X, np.zeros(len(X), int))
 
 
@@ -239,17 +239,17 @@ def test_ctrl_c_keeps_the_best_network_so_far(
 @pytest.mark.parametrize(
     ("parameter", "value", "message"),
     [
-        ("hidden_layer_sizes", (), "at least one width"),
-        ("hidden_layer_sizes", (3, 0), "1 or more"),
-        ("validation_fraction", 1.0, "strictly between 0 and 1"),
-        ("learning_rate_init", -1, "positive"),
-        ("max_iter", 0, "positive whole"),
-        ("max_iter", 2.5, "positive whole"),
-        ("batch_size", 0, "batch_size must be a positive whole"),
-        ("tol", -1.0, "tol must be"),
-        ("hidden_layer_sizes", 4.0, "a whole number or a tuple"),
-        ("batch_size", "many", "batch_size must be a positive whole"),
-        ("random_state", -1, "random_state must be a whole number of at least 0"),
+        ("hidden_layer_sizes", (), "hidden_layer_sizes"),
+        ("hidden_layer_sizes", (3, 0), "hidden_layer_sizes"),
+        ("validation_fraction", 1.0, "validation_fraction"),
+        ("learning_rate_init", -1, "learning_rate_init.*-1"),
+        ("max_iter", 0, "max_iter.*0"),
+        ("max_iter", 2.5, "max_iter.*2.5"),
+        ("batch_size", 0, "batch_size.*0"),
+        ("tol", -1.0, "tol"),
+        ("hidden_layer_sizes", 4.0, "hidden_layer_sizes.*4.0"),
+        ("batch_size", "many", "batch_size.*'many'"),
+        ("random_state", -1, "random_state.*-1"),
     ],
 )
 def test_senseless_parameters_are_named(
@@ -266,7 +266,7 @@ def test_sample_weights_shape_training(classifier: Any, blobs: tuple[np.ndarray,
     trust = np.where(flipped == y, 1.0, 1e-3)
     weighted = clone(classifier).fit(X, flipped, sample_weight=trust).score(X, y)
     assert weighted > 0.8
-    with pytest.raises(ValueError, match="at least one non-zero"):
+    with pytest.raises(ValueError, match="non-zero"):
         classifier.fit(X, y, sample_weight=np.zeros(200))
     with pytest.raises(ValueError, match=r"[Nn]egative"):
         classifier.fit(X, y, sample_weight=-np.ones(200))

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from abnet.certificates.evidence import observe
-from abnet.certificates.from_evidence import Terms, certify
+from abnet.certificates.from_evidence import certify
+from abnet.certificates.terms import Terms
 from abnet.estimators.fitted_table import FittedTable
 from abnet.model.card import Card
 

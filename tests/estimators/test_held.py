@@ -8,6 +8,9 @@ import pytest
 
 from abnet import ABNetClassifier, CertifiedClassifier
 from abnet.certificates.goals import Costs, TargetError
+from abnet.certificates.statements.cost_bound import CostBound
+from abnet.certificates.statements.coverage import Coverage
+from abnet.certificates.statements.trained_gibbs_bound import TrainedGibbsBound
 from promised import promised
 
 COSTS = {("ill", "well"): 5.0, ("well", "ill"): 1.0}
@@ -50,14 +53,14 @@ def test_thresholds_come_from_the_held_rows(made: str) -> None:
     """From the rows that were learned, the error target was never met, and the costs were half as high again."""
     abstaining = fitted(made, 0.1)
     assert abstaining.model_.decision.kind == "abstain"
-    coverage = promised(abstaining).find("coverage", "predict").counted
-    assert coverage["successes"] > 0.5 * coverage["n"]
-    assert fitted(made).certificate_.find("cost", "predict").value < 0.45
+    (coverage,) = promised(abstaining).each(Coverage)
+    assert coverage.answered > 0.5 * coverage.n
+    assert fitted(made).certificate_.find(CostBound).value < 0.45
 
 
 def test_the_constant_of_the_bound_comes_from_the_held_rows() -> None:
     X, y = world()
     clf = ABNetClassifier((3,), random_state=1, posterior="train", max_iter=20).fit(X, y)
-    seen = promised(clf).find("Gibbs risk", "draw").counted
-    assert seen["expected_risk"] == pytest.approx(clf.held_.expected().risk)
+    seen = promised(clf).find(TrainedGibbsBound)
+    assert seen.expected_risk == pytest.approx(clf.held_.expected().risk)
     assert clf.held_.loss > 0.15

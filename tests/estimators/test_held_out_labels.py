@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 
 import abnet
-from abnet.certificates import split
+from abnet.certificates import row_hashes, split
 from abnet.estimators import fit as fitting
-from abnet.tables import learning_part
+from abnet.tables import training_part
 from promised import promised
 
 N, MOST = 120, 60
@@ -27,7 +27,7 @@ def held_out(monkeypatch: pytest.MonkeyPatch) -> HeldOut:
     trained: dict[bool, list[int]] = {}
 
     def without_labels(X: Any, y: Any = None) -> Any:
-        return split.row_hashes(X.drop("y") if isinstance(X, pl.DataFrame) and "y" in X.columns else X)
+        return row_hashes(X.drop("y") if isinstance(X, pl.DataFrame) and "y" in X.columns else X)
 
     class Pinned(split.Split):
         @classmethod
@@ -38,13 +38,13 @@ def held_out(monkeypatch: pytest.MonkeyPatch) -> HeldOut:
             taken = np.array([places[row] for row in first])
             return split.Split(taken, np.setdiff1d(np.arange(len(hashes)), taken))
 
-    for module in (fitting, learning_part):
+    for module in (fitting, training_part):
         monkeypatch.setattr(module, "row_hashes", without_labels)
         monkeypatch.setattr(module, "Split", Pinned)
 
     def row(X: np.ndarray) -> int:
         used = set().union(*trained.values())
-        return next(place for place, mark in enumerate(split.row_hashes(X).tolist()) if mark not in used)
+        return next(place for place, mark in enumerate(row_hashes(X).tolist()) if mark not in used)
 
     return row
 

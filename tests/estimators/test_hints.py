@@ -24,7 +24,7 @@ def fit(**settings: Any) -> ABNetClassifier:
 
 
 def test_a_transformer_that_cannot_be_saved_is_named_at_fit(tmp_path: Path) -> None:
-    with pytest.warns(UserWarning, match=r"QuantileTransformer.*`save` will refuse"):
+    with pytest.warns(UserWarning, match="QuantileTransformer.*`save`"):
         clf = fit(preprocessor=QuantileTransformer(n_quantiles=10))
     with pytest.raises(ValueError, match="QuantileTransformer"):
         clf.save(tmp_path / "m.abnet")
@@ -32,12 +32,12 @@ def test_a_transformer_that_cannot_be_saved_is_named_at_fit(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("wrong", ["minmax", 3, StandardScaler], ids=str)
 def test_preprocessor_errors_list_what_is_accepted(wrong: Any) -> None:
-    with pytest.raises(ParameterError, match=r"None, 'standardise', or an unfitted .*TablePreparation.*'table'"):
+    with pytest.raises(ParameterError, match=r"'standardise'.*TablePreparation.*'table'"):
         fit(preprocessor=wrong)
 
 
 def test_unscaled_inputs_are_hinted_at() -> None:
-    with pytest.warns(UserWarning, match="very different scales"):
+    with pytest.warns(UserWarning, match="scales"):
         fit()
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -15,6 +15,7 @@ from abnet import ABNetClassifier, CertifiedClassifier, load
 from abnet.bounds import clopper_pearson_bound
 from abnet.certificates.goals import TargetError
 from abnet.certificates.held import Held
+from abnet.certificates.statements.confusion_rate import RateAtMost
 from abnet.estimators import fit as whole_fit
 from abnet.model.predictors.compact import Compact
 from abnet.model.predictors.moments import MomentsPredictor
@@ -120,13 +121,13 @@ def test_several_classes(rows: np.ndarray, width: int, tmp_path: Path) -> None:
     certificate, bound = promised(clf), clf.bound_rows_
     matrix = clf.confusion(rows, y, fitted=True)
     said = clf.predict(rows[bound])
-    counts = {(s.name, s.rule["answer"]): s.counted["errors"] for s in matrix.statements if s.side == "at most"}
+    counts = {(s.label, s.answer): s.count for s in matrix.each(RateAtMost)}
     assert counts == {(a, b): int(np.sum(said[y[bound] == a] == b)) for b in "abcd" for a in "abcd"}
     assert matrix.facts.class_errors == certificate.facts.class_errors
-    with pytest.raises(ValueError, match="needs the 160 rows passed to fit"):
+    with pytest.raises(ValueError, match=r"\b160\b"):
         clf.confusion(rows[:10], y[:10], fitted=True)
     turned = np.arange(len(y))[::-1]
-    with pytest.raises(ValueError, match="in the same order"):
+    with pytest.raises(ValueError, match="order"):
         clf.confusion(rows[turned], y[turned], fitted=True)
     with pytest.raises(TrainingRowsError):
         clf.confusion(rows, y)
@@ -148,7 +149,7 @@ def test_a_label_first_met_among_the_bound_rows_is_an_error(rows: np.ndarray, sp
     split_as(rows, y)
     plain = CertifiedClassifier((3,), **QUICK).fit(rows, y)
     y[plain.bound_rows_[:3]] = "never seen before"
-    with pytest.warns(UserWarning, match="3 held-out rows have labels that no training row has"):
+    with pytest.warns(UserWarning, match="3 held-out rows"):
         clf = CertifiedClassifier((3,), **QUICK).fit(rows, y)
     assert clf.classes_.tolist() == ["a", "b", "c", "d"]
     wrong = clf.predict(rows[clf.bound_rows_]) != y[clf.bound_rows_]
@@ -211,8 +212,8 @@ def test_the_forest_is_the_only_teacher_of_many_classes(K: int, teacher: str) ->
 
 
 @pytest.mark.parametrize(
-    ("K", "wanted", "length"), [(2, "auto", 1), (2, 8, 1), (3, 2, 2), (5, 2, "must lie between 3 and 16 for 5 classes"),
-                                (3, 17, "must lie between 2 and 16"), (2**16 + 1, "auto", "65,537 classes")]
+    ("K", "wanted", "length"), [(2, "auto", 1), (2, 8, 1), (3, 2, 2), (5, 2, r"\b3 and 16\b.*\b5 classes"),
+                                (3, 17, r"\b2 and 16\b"), (2**16 + 1, "auto", "65,537 classes")]
 )  # fmt: skip
 def test_codes_are_long_enough_for_the_classes(K: int, wanted: Any, length: Any) -> None:
     if isinstance(length, int):
@@ -265,12 +266,12 @@ def test_abstaining_keeps_its_promise_on_the_bound_rows(rng: np.random.Generator
 @pytest.mark.parametrize(
     ("parameters", "match"),
     [
-        ({"teacher": "forrest"}, "teacher must be None or one of"),
+        ({"teacher": "forrest"}, "teacher.*'forrest'"),
         ({"teacher": 3}, "predict_proba"),
-        ({"n_estimators": 0}, "n_estimators must be a positive whole number"),
-        ({"codes": "binary"}, "codes must be one of"),
-        ({"class_weight": "unbalanced"}, "class_weight must be one of"),
-        ({"decision": 0.1}, "decision must be"),
+        ({"n_estimators": 0}, "n_estimators"),
+        ({"codes": "binary"}, "codes.*'binary'"),
+        ({"class_weight": "unbalanced"}, "class_weight.*'unbalanced'"),
+        ({"decision": 0.1}, "decision"),
     ],
 )  # fmt: skip
 def test_what_makes_no_sense_is_refused(rows: np.ndarray, parameters: dict[str, Any], match: str) -> None:
@@ -332,14 +333,14 @@ def test_fraction_of_the_targets_that_is_not_learned(rng: np.random.Generator) -
     [
         (np.array([[1e300, 0.0], [-1e300, 1.0]] * 9), [0, 1] * 9, "column 0 holds 1e.300, and numbers of 1e.150"),
         (np.array([["u", 0.0], ["v", 1.0]] * 9, object), [0, 1] * 9, "Give X as a frame"),
-        (np.eye(2), ["no", None], "y holds missing labels"),
-        (np.eye(2), pd.array([True, None], dtype="boolean"), "y holds missing labels"),
-        (np.eye(2), [1.0, np.nan], "y holds missing labels"),
-        (pd.DataFrame({"a": range(20)}), [0, 1] * 9, "inconsistent numbers of samples: .20, 18."),
-        (pl.DataFrame({"a": range(20)}), [0, 1] * 9, "inconsistent numbers of samples: .20, 18."),
-        (pd.DataFrame({"a": range(20)}), np.eye(20), "y should be a 1d array"),
-        (pd.DataFrame(np.eye(2), columns=["a", "a"]), [0, 1], "column names must differ, but 'a' repeat"),
-        ({"a": [1.0, 2.0, 3.0], "b": [1.0, 2.0]}, [0, 1], "must have the same number of rows; got .2, 3."),
+        (np.eye(2), ["no", None], r"\by\b.*missing"),
+        (np.eye(2), pd.array([True, None], dtype="boolean"), r"\by\b.*missing"),
+        (np.eye(2), [1.0, np.nan], r"\by\b.*missing"),
+        (pd.DataFrame({"a": range(20)}), [0, 1] * 9, "20, 18"),
+        (pl.DataFrame({"a": range(20)}), [0, 1] * 9, "20, 18"),
+        (pd.DataFrame({"a": range(20)}), np.eye(20), r"\by\b.*1d"),
+        (pd.DataFrame(np.eye(2), columns=["a", "a"]), [0, 1], "'a'"),
+        ({"a": [1.0, 2.0, 3.0], "b": [1.0, 2.0]}, [0, 1], "2, 3"),
     ],
     ids=["huge", "text", "no label", "NA", "NaN label", "pandas", "polars", "wide y", "names", "uneven"],
 )
@@ -373,7 +374,7 @@ def test_weights_of_rows_reach_the_default_recipe(rng: np.random.Generator) -> N
     deaf = CertifiedClassifier((3,), **options).fit(X, told)
     assert np.mean(heard.predict(X) == truth) > 0.9
     assert np.mean(deaf.predict(X) == truth) < 0.85
-    with pytest.raises(ValueError, match="all training rows have the sample weight 0"):
+    with pytest.raises(ValueError, match="weight 0"):
         CertifiedClassifier((3,), **options).fit(X, told, np.isin(np.arange(300), heard.bound_rows_[:1]).astype(float))
 
 

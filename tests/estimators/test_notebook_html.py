@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 import abnet
 from abnet.certificates.monitor import Monitor
-from abnet.certificates.sentences import as_html
+from abnet.utils.html_text import as_html
 from export import models
 from report.pages import LABELS
 

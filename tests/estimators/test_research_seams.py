@@ -10,6 +10,7 @@ import pytest
 
 import abnet
 from abnet import BAM, ABNetClassifier, EBPClassifier, PBGNetClassifier, bounds
+from abnet.certificates.statements.drawn_network_error import DrawnNetworkError
 from abnet.estimators.search import free_parameters
 from abnet.networks import (
     Aggregation,
@@ -48,6 +49,25 @@ class Noisy(Aggregation):
 
     def kl(self, layers: tuple[Any, ...], prior: tuple[Any, ...], log_sigma: Sequence[Any]) -> Any:
         return gaussian_kl(layers, prior, log_sigma)
+
+
+def test_losses_of_rows_give_the_bound_of_the_certificate(data: Any) -> None:
+    X, y = data
+    trained = ABNetClassifier((2,), prior="init", **SHORT).fit(X, y)
+    losses = trained.gibbs_losses(X, y)
+    assert losses.shape == (len(y),)
+    assert losses.mean() == pytest.approx(promised(trained).empirical_gibbs_risk, abs=1e-9)
+    assert bounds.loss_bound(losses, trained.kl_) == pytest.approx(promised(trained).gibbs_risk_bound, abs=1e-9)
+    turned = np.where(y == "yes", "no", "yes")
+    np.testing.assert_allclose(trained.gibbs_losses(X, turned), 1 - losses, atol=1e-12)
+
+
+def test_losses_of_a_wide_network_are_means_over_fresh_draws(data: Any) -> None:
+    X, y = data
+    wide = ABNetClassifier((30,), aggregation="ancestral", **SHORT).fit(X, y)
+    losses = wide.gibbs_losses(X, y)[wide.bound_rows_]
+    assert ((losses >= 0) & (losses <= 1)).all()
+    assert losses.mean() == pytest.approx(promised(wide).empirical_gibbs_risk, abs=0.02)
 
 
 def test_an_aggregation_of_ones_own_trains_certifies_and_predicts(data: Any, tmp_path: Path) -> None:
@@ -221,13 +241,13 @@ def test_learned_deviations_reach_prediction_certificate_drawn_network_and_file(
         F = clf.decision_function(X[:5])
         assert np.abs((votes - F) / np.sqrt((1 - F**2) / draws)).max() < 4.5
         drawn = clf.draw_network()
-        (statement,) = [s for s in drawn.certificate.statements if s.of == "drawn network"]
+        (statement,) = drawn.certificate.each(DrawnNetworkError)
         h = drawn.predictor.network.layers
         ratio = sum(
             ((a - v[0]) ** 2 - ((a - w[0]) / s) ** 2).sum() / 2 - a.size * np.log(s)
             for a, w, v, s in zip(h, posterior.layers, posterior.prior, np.exp(posterior.log_sigma), strict=True)
         )
-        assert statement.counted["log_density_ratio"] == pytest.approx(ratio, rel=1e-6)
+        assert statement.log_density_ratio == pytest.approx(ratio, rel=1e-6)
 
 
 def test_a_warm_up_is_a_stage_of_its_own_and_free_to_choose(data: Any) -> None:

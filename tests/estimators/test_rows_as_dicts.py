@@ -39,7 +39,7 @@ def test_cells_of_several_types(classifier: CertifiedClassifier) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "told"), [([{"age": 3}], "row 0 .*'city'"), ([], "no rows"), ([{"age": 3, "city": "Oslo"}, 7], "row 1")]
+    ("rows", "told"), [([{"age": 3}], "row 0 .*'city'"), ([], "rows"), ([{"age": 3, "city": "Oslo"}, 7], "row 1")]
 )
 def test_what_is_wrong_is_named(rows: Any, told: str, classifier: CertifiedClassifier) -> None:
     with pytest.raises(ValueError, match=told):

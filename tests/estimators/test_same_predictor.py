@@ -58,7 +58,7 @@ def test_columns_of_a_frame_are_taken_by_name(rng: np.random.Generator) -> None:
     clf = ABNetClassifier((2,), preprocessor="standardise", **SMALL).fit(frame, y)
     for model in (clf.model_, clf.draw_network()):
         np.testing.assert_array_equal(model.predict(frame[["c", "a", "b"]]), model.predict(frame))
-        with pytest.raises(ValueError, match="lacks the column 'b'"):
+        with pytest.raises(ValueError, match="'b'"):
             model.predict(frame[["a", "c"]])
 
 

@@ -8,6 +8,8 @@ import pytest
 
 import abnet
 from abnet import ABNetClassifier, PBGNetClassifier
+from abnet.certificates.statements.error_bound import ErrorBound
+from abnet.certificates.statements.trained_error_bound import TrainedErrorBound
 from abnet.estimators.posterior_losses import fresh_path_count, sampled_losses
 from abnet.training.resolve import network_aggregation
 from promised import promised
@@ -34,7 +36,7 @@ def test_ancestral_network_learns_and_is_certified_from_fresh_paths(ancestral: A
     assert ancestral.score(*data) > 0.8
     assert ancestral.bound_estimate_ is None
     assert certificate.facts.n_paths == fresh_path_count(125)
-    assert certificate.facts.vote_paths == certificate.statements[0].counted["kept_paths"] == 30
+    assert certificate.facts.vote_paths == certificate.find(TrainedErrorBound).kept_paths == 30
     assert certificate.gibbs_risk_bound < certificate.vote_error_bound
     certificate.check()
 
@@ -52,8 +54,7 @@ def test_fit_is_reproducible_and_draws_are_fixed(ancestral: Any, data: tuple[Any
 
 def test_frozen_posterior_has_a_test_set_bound_for_the_very_paths_that_vote(data: tuple[Any, Any]) -> None:
     clf = ABNetClassifier((30, 25), aggregation="ancestral", posterior="frozen", **SETTINGS).fit(*data)
-    statement = promised(clf).find("error", "predict")
-    assert (statement.method, statement.counted["n"]) == ("clopper_pearson_bound", 125)
+    assert promised(clf).find(ErrorBound).n == 125
     assert promised(clf).facts.n_paths is not None
 
 

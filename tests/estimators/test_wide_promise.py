@@ -6,7 +6,8 @@ import numpy as np
 
 from abnet import bounds
 from abnet.certificates.evidence import observe
-from abnet.certificates.from_evidence import Terms, certify
+from abnet.certificates.from_evidence import certify
+from abnet.certificates.terms import Terms
 from abnet.estimators.posterior_losses import sampled_losses
 from abnet.model.predictors.paths import Paths
 from abnet.model.predictors.uniform import UniformPredictor

@@ -7,7 +7,7 @@ import pytest
 
 from abnet.explanation import explain_model
 from abnet.explanation.background import column_layout
-from abnet.explanation.own_cells import MISSING, OTHER, own_cells
+from abnet.explanation.restored_cells import MISSING, OTHER, restore_cells
 from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
 from abnet.tables.cells import is_blank
@@ -27,7 +27,7 @@ def test_cells_come_back_from_the_features() -> None:
     base = model.preparation.base
     assert isinstance(base, TableMap)
     features = base.transform(rows)
-    cells_of = dict(zip(column_layout(model).names, own_cells(model, features), strict=True))
+    cells_of = dict(zip(column_layout(model).names, restore_cells(model, features), strict=True))
     compared = 0
     for column in base.columns:
         cells = cells_of[column.name]
@@ -51,7 +51,7 @@ def test_scaled_arrays_come_back(rng: np.random.Generator) -> None:
     bases: list[Any] = [StandardMap((7.0, 3.0), (50.0, 2.0)), MinMaxMap((0.01, 0.5), (0.2, 1.0), None)]
     for base in bases:
         model = exported("compact", 2, preparation=base)
-        for j, cells in enumerate(own_cells(model, base.transform(X))):
+        for j, cells in enumerate(restore_cells(model, base.transform(X))):
             assert cells.numbers is not None
             np.testing.assert_allclose(cells.numbers, X[:, j])
 

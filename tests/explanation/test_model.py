@@ -135,7 +135,7 @@ def test_the_rows_drawn_depend_on_the_seed_alone(rng: np.random.Generator) -> No
 
 def test_no_rows_and_too_few_labels_are_refused() -> None:
     plan = ExplanationPlan.of(ONE_NEURON, np.eye(3))
-    with pytest.raises(ValueError, match="got 0 rows"):
+    with pytest.raises(ValueError, match=r"\b0 rows"):
         explain_model(ONE_NEURON, np.empty((0, 3)), plan=plan)
-    with pytest.raises(ValueError, match="one label each"):
+    with pytest.raises(ValueError, match="label"):
         explain_model(ONE_NEURON, np.eye(3), [1, -1], plan=plan)

@@ -4,7 +4,7 @@ from typing import Any
 
 from abnet.tables.cells import BLANK, DOUBTFUL, GAPS, TRUTH
 from abnet.tables.columns import CLIP, LARGEST, YEAR
-from abnet.tables.date_shapes import FORMS, MONTHS, WIDTH
+from abnet.tables.date_grammar import FORMS, MONTHS, WIDTH
 from abnet.tables.durations import DURATIONS
 from abnet.tables.number_forms import BRACKETS, LIMIT, THOUSANDS, NumberForm
 

@@ -12,7 +12,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from abnet.export.onnx_model import onnx_program
 from abnet.tables.preparation import TablePreparation, as_preparation
 from abnet.tables.preparation.coded import CodedMap
-from abnet.tables.preparation.transformers import ThermometerCodes
+from abnet.tables.preparation.thermometer_codes import ThermometerCodes
 from export import models
 from export.compiled import build, needs_compiler
 from export.compiled import run as run_c

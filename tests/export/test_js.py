@@ -23,11 +23,11 @@ from abnet.model.predictors.pbgnet import PBGNetPredictor
 from abnet.networks.bam import BAM
 from abnet.networks.codebook import code_words
 from abnet.tables.columns import HashedColumn, NumericColumn
-from abnet.tables.frames import as_table
 from abnet.tables.labels import Labels
 from abnet.tables.number_forms import NumberForm
 from abnet.tables.preparation import TableMap
 from abnet.tables.preparation.coded import CodedMap
+from abnet.tables.table import as_table
 from abnet.tables.unseen import UnseenWarning
 from export import models
 

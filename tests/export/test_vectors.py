@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 from abnet.tables.columns import NumericColumn
-from abnet.tables.frames import as_table, cells_of
+from abnet.tables.days import days
 from abnet.tables.number_forms import NumberForm
-from abnet.tables.series import days
+from abnet.tables.table import as_table, cells_of
 from export.grammar import cell_grammar
 from export.vectors import PATH, golden_vectors
 

@@ -11,7 +11,8 @@ from safetensors.numpy import save as pack
 
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.evidence import observe
-from abnet.certificates.from_evidence import Terms, certify, certify_drawn
+from abnet.certificates.from_evidence import certify, certify_drawn
+from abnet.certificates.terms import Terms
 from abnet.model.card import Card
 from abnet.model.file import digest
 from abnet.model.model import Model

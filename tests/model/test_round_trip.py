@@ -17,7 +17,7 @@ from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
 from abnet.tables.preparation import TablePreparation
 from abnet.tables.preparation.coded import CodedMap
-from abnet.tables.preparation.transformers import ThermometerCodes
+from abnet.tables.preparation.thermometer_codes import ThermometerCodes
 from model.every_kind import ALL, model, model_of, rows
 
 
@@ -81,11 +81,11 @@ def test_labels_come_back_with_their_type(labels: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("labels", "complaint"),
     [
-        (np.array(["2020-01-01", "2021-01-01"], "datetime64[D]"), "cannot be stored"),
-        (np.array([b"a", b"b"]), "cannot be stored"),
+        (np.array(["2020-01-01", "2021-01-01"], "datetime64[D]"), "M8"),
+        (np.array([b"a", b"b"]), r"\|S1"),
         (np.array([1.0, np.inf]), "not of the type"),
-        (np.array([1, 1]), "must differ"),
-        (np.array([1, 2, 3]), "there are 3 labels"),
+        (np.array([1, 1]), r"\b1\b"),
+        (np.array([1, 2, 3]), "3 labels"),
         (np.array([None, "a"], object), "not of the type"),
     ],
 )
@@ -127,7 +127,7 @@ def test_a_table_preparation_comes_back(tmp_path: Path) -> None:
 
 def test_a_preprocessor_with_code_is_refused(tmp_path: Path) -> None:
     strange = FunctionTransformer(np.sqrt).fit(rows())
-    with pytest.raises(ValueError, match="FunctionTransformer cannot be stored"):
+    with pytest.raises(ValueError, match="FunctionTransformer"):
         save(model(preparation=strange), tmp_path / "model.abnet")
 
 
@@ -168,7 +168,7 @@ def test_a_further_kind_can_be_registered(monkeypatch: pytest.MonkeyPatch) -> No
     kinds.register("other", "model.every_kind:model")
     kinds.register("other", "model.every_kind:model")
     assert kinds.predictor_class("other") is model  # type: ignore[comparison-overlap]
-    with pytest.raises(ValueError, match="is taken by"):
+    with pytest.raises(ValueError, match="taken"):
         kinds.register("other", "os:system")
 
 

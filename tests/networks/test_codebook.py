@@ -64,7 +64,7 @@ def test_another_process_finds_the_same_words() -> None:
 
 @pytest.mark.parametrize(("K", "c"), [(1, 1), (3, 1), (5, 2), (3, MOST_NEURONS + 1), (2, 0)])
 def test_impossible_lengths_are_refused(K: int, c: int) -> None:
-    with pytest.raises(ValueError, match="code_length must lie between"):
+    with pytest.raises(ValueError, match="code_length"):
         code_words(K, c)
 
 

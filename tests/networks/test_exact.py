@@ -217,7 +217,7 @@ def test_kl_is_the_divergence_of_the_gaussians(rng: np.random.Generator) -> None
 
 
 def test_too_wide_networks_are_refused_with_cost_and_alternatives() -> None:
-    with pytest.raises(ValueError, match=r"Hidden layer 2 has 30 units.*2\^30.*ancestral.*uniform"):
+    with pytest.raises(ValueError, match=r"layer 2 .*30.*2\^30.*ancestral.*uniform"):
         check_width((5, 4, 30, 1))
     with pytest.raises(ValueError, match=r"2\^25"):
         expected_output(BAM.init(np.random.default_rng(0), (2, 25, 1)), np.zeros((1, 2)))
@@ -226,11 +226,11 @@ def test_too_wide_networks_are_refused_with_cost_and_alternatives() -> None:
 def test_wrong_shapes_are_errors_and_not_numbers(rng: np.random.Generator) -> None:
     two, X = random_network(rng, (3, 2, 2)), rng.normal(size=(4, 3))
     for compute in (expected_output, pbgnet.expected_output, lambda network, X: region_values(network)):
-        with pytest.raises(ValueError, match="2 output neurons"):
+        with pytest.raises(ValueError, match=r"\b2 output"):
             compute(two, X)
-    with pytest.raises(ValueError, match="2 output neurons"):
+    with pytest.raises(ValueError, match=r"\b2 output"):
         expected_output(two, X, np.eye(2))
-    with pytest.raises(ValueError, match="2 output neurons"):
+    with pytest.raises(ValueError, match=r"\b2 output"):
         expected_output(random_network(rng, (3, 2)), X)
 
 

@@ -131,7 +131,7 @@ def test_blocks_of_rows_and_neurons_do_not_change_the_result(
 
 
 def test_weights_that_need_too_many_terms_are_refused() -> None:
-    with pytest.raises(ValueError, match="weights are too large"):
+    with pytest.raises(ValueError, match=r"\b29 weights"):
         wave_means(np.full((1, 30), 1e6), np.zeros((1, 29)))
 
 

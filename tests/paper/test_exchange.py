@@ -58,20 +58,20 @@ def test_a_diverged_run_and_missing_figures_survive() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("# abnet runs, format 3", "# runs", "line 1: no file of runs"),
-        ("# abnet runs, format 3", "# abnet runs, format 1", "line 1: a file of runs in another format"),
-        ("# numerics 1", "# numerics 0", "not trained by version 1"),
-        ("# data ads f0\n", "", r"line 4: there is no line '# data ads"),
-        ("# data ads f0", "# data ads f1", "line 5: .* is not the key"),
-        ("key,dataset", "dataset,key", "line 4: the columns are not"),
-        (",ads,ABNet,2,0.1,0,", ",ads,ABNet,2,0.01,0,", "line 5: .* is not the key"),
-        (",ads,ABNet,2,0.1,0,", ",ads,ABNet,x,0.1,0,", "line 5: invalid literal"),
-        (",ads,ABNet,2,0.1,0,", ",ads,Abnet,2,0.1,0,", "line 5: model 'Abnet' is unknown"),
-        (",ads,ABNet,2,0.1,0,,,0.025,", ",ads,ABNet,2,0.1,0,,,1.025,", "line 5: train_error is 1.025"),
-        (",ads,ABNet,2,0.1,0,,,0.025,", ",ads,ABNet,2,0.1,0,,,inf,", "line 5: train_error is inf"),
-        (",ads,ABNet,2,0.1,0,,,0.025,", ",ads,ABNet,2,0.1,0,,,nan,", "line 5: train_error is nan"),
-        (",30,1,0.5,", ",,1,0.5,", "line 5: epochs, best_epoch and seconds"),
-        (",ads,ABNet,2,0.1,0,", ",ads,ABNet,2,0.1,", "line 5: 20 cells for 21 columns"),
+        ("# abnet runs, format 3", "# runs", r"line 1\b"),
+        ("# abnet runs, format 3", "# abnet runs, format 1", r"line 1\b"),
+        ("# numerics 1", "# numerics 0", "version 1"),
+        ("# data ads f0\n", "", r"line 4: .*'# data ads"),
+        ("# data ads f0", "# data ads f1", "line 5: .*key"),
+        ("key,dataset", "dataset,key", "line 4: .*columns"),
+        (",ads,ABNet,2,0.1,0,", ",ads,ABNet,2,0.01,0,", "line 5: .*key"),
+        (",ads,ABNet,2,0.1,0,", ",ads,ABNet,x,0.1,0,", "line 5: .*'x'"),
+        (",ads,ABNet,2,0.1,0,", ",ads,Abnet,2,0.1,0,", "line 5: .*'Abnet'"),
+        (",ads,ABNet,2,0.1,0,,,0.025,", ",ads,ABNet,2,0.1,0,,,1.025,", "line 5: train_error.*1.025"),
+        (",ads,ABNet,2,0.1,0,,,0.025,", ",ads,ABNet,2,0.1,0,,,inf,", "line 5: train_error.*inf"),
+        (",ads,ABNet,2,0.1,0,,,0.025,", ",ads,ABNet,2,0.1,0,,,nan,", "line 5: train_error.*nan"),
+        (",30,1,0.5,", ",,1,0.5,", "line 5: epochs"),
+        (",ads,ABNet,2,0.1,0,", ",ads,ABNet,2,0.1,", r"line 5: .*\b20\b.*\b21\b"),
     ],
 )
 def test_damage_is_named_with_its_line(text: str, old: str, new: str, message: str) -> None:
@@ -82,5 +82,5 @@ def test_damage_is_named_with_its_line(text: str, old: str, new: str, message: s
 
 def test_a_run_that_occurs_twice_is_refused(text: str) -> None:
     last = text.splitlines()[-1]
-    with pytest.raises(PublishedRunsError, match=f"line {len(text.splitlines()) + 1}: this run occurs twice"):
+    with pytest.raises(PublishedRunsError, match=f"line {len(text.splitlines()) + 1}"):
         read_runs(text + last + "\n")

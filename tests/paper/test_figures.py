@@ -17,7 +17,7 @@ from abnet.paper.figures.figure2 import METHODS, read_timings, timing_figure, ti
 from abnet.paper.figures.figure3 import regions_figure
 from abnet.paper.figures.figure4 import DepthPoint, depth_figure, depth_points, depth_to_csv
 from abnet.paper.figures.timed_passes import Timing
-from abnet.utils.plots import save
+from abnet.utils.plots import save_figure
 
 W_1 = np.array([[3.0, 1.0], [1.0, -3.0]])
 b_1 = np.array([1.0, 1.5])
@@ -50,14 +50,14 @@ FIGURES: dict[str, Callable[[], Figure]] = {
 
 @pytest.mark.parametrize("name", ["fig1", "fig2", "fig3"])
 def test_every_figure_is_saved_as_png_and_svg(tmp_path: Path, name: str) -> None:
-    assert [path.name for path in save(FIGURES[name](), tmp_path / name)] == [f"{name}.png", f"{name}.svg"]
+    assert [path.name for path in save_figure(FIGURES[name](), tmp_path / name)] == [f"{name}.png", f"{name}.svg"]
 
 
 @pytest.mark.parametrize("name", ["fig4"])
 def test_files_are_the_same_each_time_whatever_the_users_settings(tmp_path: Path, name: str) -> None:
-    first = save(FIGURES[name](), tmp_path / "first" / name)
+    first = save_figure(FIGURES[name](), tmp_path / "first" / name)
     with mpl.rc_context({"font.size": 30, "lines.linewidth": 7.0, "axes.facecolor": "black", "svg.hashsalt": "x"}):
-        second = save(FIGURES[name](), tmp_path / "second" / name)
+        second = save_figure(FIGURES[name](), tmp_path / "second" / name)
         assert mpl.rcParams["font.size"] == 30
     assert [path.name for path in first] == [f"{name}.png", f"{name}.svg"]
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
@@ -84,7 +84,7 @@ def test_figure_2_has_a_curve_for_each_method_on_a_logarithmic_axis() -> None:
     assert set(METHODS) <= set(curves)
     assert np.asarray(curves["ABNet"].get_ydata()).tolist() == [4, 1024, 65536]
     assert np.asarray({line.get_label(): line for line in right.get_lines()}["PBGNet"].get_xdata()).tolist() == [2, 5]
-    with pytest.raises(ValueError, match="no method abacus in the figure"):
+    with pytest.raises(ValueError, match="abacus"):
         timing_figure([Timing("width", "abacus", 2, 6, 1.0, 0.1)])
 
 

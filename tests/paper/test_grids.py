@@ -80,10 +80,10 @@ def test_filters() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"datasets": ["mnist"]}, "datasets: no mnist in this grid; there are ads, adult"),
-        ({"models": ["abnet"]}, "models: no abnet"),
-        ({"widths": [3]}, "widths: no 3 in this grid; there are 2, 4, 8, 10"),
-        ({"repetitions": 0}, "at least 1"),
+        ({"datasets": ["mnist"]}, "datasets.*mnist.*ads, adult"),
+        ({"models": ["abnet"]}, "models.*abnet"),
+        ({"widths": [3]}, "widths.*3.*2, 4, 8, 10"),
+        ({"repetitions": 0}, "repetitions"),
     ],
 )
 def test_filters_refuse_what_is_not_in_the_grid(options: dict[str, list[str]], message: str) -> None:
@@ -94,10 +94,10 @@ def test_filters_refuse_what_is_not_in_the_grid(options: dict[str, list[str]], m
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"model": "abnet"}, "model 'abnet' is unknown"),
-        ({"hidden_layer_sizes": (4, 0)}, "must be positive"),
-        ({"model": "EBP"}, "EBP takes None"),
-        ({"learning_rate": None}, "EBP takes None"),
+        ({"model": "abnet"}, "'abnet'"),
+        ({"hidden_layer_sizes": (4, 0)}, "hidden_layer_sizes"),
+        ({"model": "EBP"}, "EBP.*None"),
+        ({"learning_rate": None}, "EBP.*None"),
     ],
 )
 def test_impossible_settings_are_refused(changes: dict[str, object], message: str) -> None:
@@ -106,11 +106,11 @@ def test_impossible_settings_are_refused(changes: dict[str, object], message: st
 
 
 def test_a_group_refuses_members_that_share_too_little_or_too_much() -> None:
-    with pytest.raises(ValueError, match="must share"):
+    with pytest.raises(ValueError, match="share"):
         SettingGroup((SETTING, replace(SETTING, repetition=4)))
-    with pytest.raises(ValueError, match="must share"):
+    with pytest.raises(ValueError, match="share"):
         SettingGroup((SETTING, replace(SETTING, model="ABNet_l")))
-    with pytest.raises(ValueError, match="must share"):
+    with pytest.raises(ValueError, match="share"):
         SettingGroup(())
     with pytest.raises(ValueError, match="twice"):
         SettingGroup((SETTING, SETTING))

@@ -29,9 +29,9 @@ def tiny(**changes: object) -> dict[str, object]:
     [
         ({"X": np.zeros((2, 1))}, "float32"),
         ({"X": np.zeros((2, 2), np.float32, order="F")}, "C-contiguous"),
-        ({"y": np.array([0, 1])}, "each -1 or"),
+        ({"y": np.array([0, 1])}, "-1"),
         ({"y": np.array([1])}, "2 labels"),
-        ({"feature_names": ()}, "0 feature names for 1"),
+        ({"feature_names": ()}, r"\b0\b.*\b1\b"),
     ],
 )
 def test_a_dataset_refuses_arrays_that_break_its_promise(change: dict[str, object], message: str) -> None:
@@ -49,12 +49,12 @@ def test_names_say_which_files_are_needed() -> None:
 
 @pytest.mark.parametrize("name", ["mnist71", "digits77", "mnist", "adults", "../ads", "mnistLL"])
 def test_unknown_names_are_refused_with_the_known_ones(name: str) -> None:
-    with pytest.raises(ValueError, match=r"unknown data set .* Known names: digits, "):
+    with pytest.raises(ValueError, match="digits, "):
         load(name)
 
 
 def test_a_misspelt_name_gets_a_suggestion() -> None:
-    with pytest.raises(ValueError, match="Did you mean 'adult'"):
+    with pytest.raises(ValueError, match="'adult'"):
         load("adults")
 
 
@@ -141,7 +141,7 @@ def test_the_folder_given_comes_before_the_environment_and_the_cache(
     monkeypatch.setenv("ABNET_DATA", str(tmp_path / "env"))
     (tmp_path / "env").mkdir()
     (tmp_path / "env" / "ad.data").write_bytes(b"not the file")
-    with pytest.raises(ValueError, match=r"ad\.data has the wrong checksum"):
+    with pytest.raises(ValueError, match=r"ad\.data\b.*checksum"):
         load("ads")
     assert load("ads", data_dir=originals).X.shape == SHAPES["ads"]
 
@@ -185,7 +185,7 @@ def test_a_damaged_file_is_an_error_that_names_it_even_when_the_cache_is_warm(
 ) -> None:
     load("ads")
     (tmp_path / "ad.data.gz").write_bytes(damaged(originals / "ad.data.gz", how))
-    with pytest.raises(ValueError, match=r"ad\.data\.gz (is truncated|has the wrong checksum)"):
+    with pytest.raises(ValueError, match=r"ad\.data\.gz"):
         load("ads", data_dir=tmp_path)
 
 

@@ -88,7 +88,7 @@ def test_mnist_from_openml(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None
 def test_another_set_from_openml_is_refused_and_not_kept(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = [COUNTS[1], COUNTS[0], *COUNTS[2:]]
     monkeypatch.setattr(sklearn.datasets, "fetch_openml", lambda **options: mnist_frame(wrong))
-    with pytest.raises(ValueError, match="OpenML data set 554 is not the expected data set"):
+    with pytest.raises(ValueError, match=r"\b554\b"):
         load("mnist17", download=True)
     assert not (cache_folder() / "openml").exists()
 
@@ -101,9 +101,7 @@ def test_without_a_network_the_error_says_what_to_do(
         raise error
 
     monkeypatch.setattr(sklearn.datasets, "fetch_openml", fail)
-    with pytest.raises(
-        ConnectionError, match=r"OpenML data set 40978 \(ads\) could not be fetched .*ad\.data.*ABNET_DATA"
-    ):
+    with pytest.raises(ConnectionError, match=r"40978 .*ad\.data.*ABNET_DATA"):
         load("ads", download=True)
 
 

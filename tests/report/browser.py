@@ -25,7 +25,8 @@ class Browser:
         assert CHROMIUM is not None
         self.folder = tempfile.TemporaryDirectory(prefix="abnet-chromium-", ignore_cleanup_errors=True)
         (reads, self._out), (self._in, writes) = os.pipe(), os.pipe()
-        reads_at, writes_at = _above(reads), _above(writes)
+        reads_at = _above(reads)
+        writes_at = _above(writes)
 
         options = [
             "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--disable-extensions",
@@ -42,7 +43,8 @@ class Browser:
         self._buffer, self._number, self._session = b"", 0, None
         self.complaints: list[str] = []
         self.requests: list[str] = []
-        deadline, pages = time.monotonic() + 60, list[str]()
+        deadline = time.monotonic() + 60
+        pages = list[str]()
         while not pages:  # on a busy machine the first page takes its time
             assert time.monotonic() < deadline, "Chromium opens no page"
             time.sleep(0.02)

@@ -16,7 +16,7 @@ import pytest
 from abnet.certificates.decision import Decision
 from abnet.explanation.row_explanation import explain_inputs
 from abnet.model.model import Model
-from abnet.report.moves import page_plan
+from abnet.report.importance_section import page_plan
 from abnet.report.page import report_page
 from abnet.tables.columns import TextColumn
 from abnet.tables.unseen import UnseenWarning
@@ -191,7 +191,8 @@ def share_filled(path: Path) -> float:
     _, size, _, pixels = path.read_bytes().split(b"\n", 3)
     width, height = map(int, size.split())
     grey = np.frombuffer(pixels, np.uint8).reshape(height, width)
-    top, bottom = round(height * 14 / 297), round(height * (297 - 16) / 297)
+    top = round(height * 14 / 297)
+    bottom = round(height * (297 - 16) / 297)
     return float((np.flatnonzero((grey[top:bottom] < 235).any(axis=1)).max() + 1) / (bottom - top))
 
 
@@ -255,7 +256,8 @@ def test_the_form_answers_as_python_does(browser: Browser, tmp_path: Path, kind:
 def test_the_form_of_wide_networks(browser: Browser, tmp_path: Path, name: str) -> None:
     from abnet.report.measures import measure_rows
 
-    model, rng = path_models()[name], np.random.default_rng(8)
+    model = path_models()[name]
+    rng = np.random.default_rng(8)
     X = rng.normal(size=(200, 4)).round(3)
     path = tmp_path / "report.html"
     path.write_text(report_page(model, measure_rows(model, X, model.predictor.votes(X))), encoding="utf-8")

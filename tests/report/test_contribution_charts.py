@@ -11,7 +11,7 @@ from abnet.explanation.model_explanation import ROW_EVALUATIONS
 from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
 from abnet.report.contribution_charts import beeswarms, dependences
-from abnet.report.moves import direction_text
+from abnet.report.importance_section import direction_text
 from abnet.report.svg import Bar, bar_chart
 from abnet.tables.columns import DateColumn, NumericColumn, TextColumn
 from abnet.tables.labels import Labels

@@ -10,7 +10,8 @@ from typer.testing import CliRunner
 
 import abnet
 from abnet.certificates.evidence import observe
-from abnet.certificates.from_evidence import Terms, certify
+from abnet.certificates.from_evidence import certify
+from abnet.certificates.terms import Terms
 from abnet.cli.app import app
 from abnet.report.about import About, about_from, about_template
 from abnet.report.documentation import QUESTIONS

@@ -11,8 +11,8 @@ import pytest
 
 from abnet import ABNetClassifier, fit_table
 from abnet.tables import TableError
-from abnet.tables.learning_part import learning_part
 from abnet.tables.polars_frames import alike, as_polars
+from abnet.tables.training_part import choose_training_part
 
 SMALL = ABNetClassifier((2,), max_iter=2, random_state=0)
 Change = Callable[[pl.DataFrame], Any]
@@ -44,8 +44,8 @@ def changed(change: Change, which: int) -> Iterator[Any]:
 )
 def test_frames_that_differ_in_order_and_types_are_one_table(change: Change, which: int) -> None:
     settings: dict[str, Any] = {"max_learn_rows": 1000, "share": 0.5, "seed": 0}
-    plain = learning_part(parts, "y", **settings)
-    other = learning_part(lambda: alike(map(as_polars, changed(change, which))), "y", **settings)
+    plain = choose_training_part(parts, "y", **settings)
+    other = choose_training_part(lambda: alike(map(as_polars, changed(change, which))), "y", **settings)
     assert [str(label) for label in other.y] == [str(label) for label in plain.y]
     for name in ("a", "b", "n"):
         np.testing.assert_array_equal(other.X[name].cast(pl.Float64), plain.X[name].cast(pl.Float64))
@@ -58,7 +58,7 @@ def test_frames_that_differ_in_order_and_types_are_one_table(change: Change, whi
 def test_a_frame_without_a_value_in_a_column_may_have_any_type_there(gap: Any, which: int) -> None:
     """Pandas makes NaN of a piece of text or dates without a value."""
     frames = changed(lambda part: part.with_columns(day=pl.lit(gap), n=pl.lit(gap)), which)
-    part = learning_part(lambda: alike(frames), "y", max_learn_rows=1000, share=0.5, seed=0)
+    part = choose_training_part(lambda: alike(frames), "y", max_learn_rows=1000, share=0.5, seed=0)
     assert part.X["day"].dtype == pl.Date
     assert part.X["day"].null_count() == part.X["n"].null_count() == 50
 
@@ -66,13 +66,13 @@ def test_a_frame_without_a_value_in_a_column_may_have_any_type_there(gap: Any, w
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda part: part.drop("a", "n"), "frame 3 of the table lacks 'a', 'n'; all need the columns of the first."),
-        (lambda part: part.with_columns(new=1), "frame 3 of the table adds 'new'; all need"),
-        (lambda part: part.with_columns(a=pl.lit(date(2024, 1, 1))), "column 'a' holds dates, and numbers in frames"),
-        (lambda part: part.with_columns(day=5), "frame 3 of the table: column 'day' holds numbers, and dates in"),
-        (lambda part: part.with_columns(n=pl.lit(True)), "column 'n' holds booleans, and numbers in frames before it"),
-        (lambda part: part.with_columns(pl.col("y").cast(pl.Int64)), "column 'y' holds numbers, and booleans in"),
-        (lambda part: part.with_columns(pl.col("y").cast(pl.String)), "column 'y' holds text, and booleans in"),
+        (lambda part: part.drop("a", "n"), "frame 3 .*'a', 'n'"),
+        (lambda part: part.with_columns(new=1), "frame 3 .*'new'"),
+        (lambda part: part.with_columns(a=pl.lit(date(2024, 1, 1))), "'a'.*dates.*numbers"),
+        (lambda part: part.with_columns(day=5), "frame 3 .*'day'.*numbers.*dates"),
+        (lambda part: part.with_columns(n=pl.lit(True)), "'n'.*booleans.*numbers"),
+        (lambda part: part.with_columns(pl.col("y").cast(pl.Int64)), "'y'.*numbers.*booleans"),
+        (lambda part: part.with_columns(pl.col("y").cast(pl.String)), "'y'.*text.*booleans"),
     ],
     ids=["lacks", "adds", "dates", "numbers", "booleans", "labels", "text"],
 )
@@ -82,9 +82,9 @@ def test_frames_that_are_no_one_table_are_refused(change: Change, message: str) 
 
 
 def test_frames_that_are_none(tmp_path: Any) -> None:
-    with pytest.raises(TableError, match="no rows to train on"):
+    with pytest.raises(TableError, match="rows"):
         fit_table(iter([]), "y", estimator=SMALL)
-    with pytest.raises(TypeError, match="must hold frames, not paths; got"):
+    with pytest.raises(TypeError, match="paths"):
         fit_table(["a.csv", "b.csv"], "y", estimator=SMALL)
 
 

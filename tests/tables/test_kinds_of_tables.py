@@ -39,9 +39,32 @@ class Kind(NamedTuple):
 
 days = [f"2020-{1 + i % 12:02}-{1 + i % 28:02}" for i in range(N)]
 numbers = [f"{150 + i * 7 % 50}" for i in range(N)]
-names = [f"{first} {last}" for first in ("Ann", "Bo", "Cy", "Di", "Ed", "Flo") for last in
-         ("Abel", "Bach", "Cole", "Dahl", "Eco", "Fox", "Gray", "Hart", "Ives", "Jung", "Kerr", "Lund", "Moss", "Nash",
-          "Orr", "Pope", "Quist", "Rolf", "Shaw", "Todd")]  # fmt: skip
+names = [
+    f"{first} {last}"
+    for first in ("Ann", "Bo", "Cy", "Di", "Ed", "Flo")
+    for last in (
+        "Abel",
+        "Bach",
+        "Cole",
+        "Dahl",
+        "Eco",
+        "Fox",
+        "Gray",
+        "Hart",
+        "Ives",
+        "Jung",
+        "Kerr",
+        "Lund",
+        "Moss",
+        "Nash",
+        "Orr",
+        "Pope",
+        "Quist",
+        "Rolf",
+        "Shaw",
+        "Todd",
+    )
+]
 
 TABLES: dict[str, Kind] = {
     "cars93: one word among numbers": Kind(
@@ -225,7 +248,8 @@ def test_a_kind_of_table_is_read_alike_from_any_half_of_its_rows(name: str, tmp_
 
 @pytest.mark.parametrize("name", TABLES)
 def test_a_kind_of_table_is_fitted_at_the_first_attempt(name: str, tmp_path: Path) -> None:
-    kind, notes = TABLES[name], list[Note]()
+    kind = TABLES[name]
+    notes = list[Note]()
     path = written(kind, tmp_path)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis.extra import numpy as arrays
 from sklearn.preprocessing import LabelEncoder
 
-from abnet.tables.labels import FEW, LOOK, Labels, counted
+from abnet.tables.labels import _FEW, _FIRST_LABELS, Labels, count_labels
 from abnet.utils.class_scores import winners
 
 MANY: list[Any] = [
@@ -25,7 +25,8 @@ MANY: list[Any] = [
 
 @pytest.mark.parametrize("y", MANY, ids=str)
 def test_codes_are_those_of_scikit_learn(y: Any) -> None:
-    labels, oracle = Labels.of(y), LabelEncoder().fit(y)
+    labels = Labels.of(y)
+    oracle = LabelEncoder().fit(y)
     np.testing.assert_array_equal(labels.classes, oracle.classes_)
     np.testing.assert_array_equal(labels.encode(y), oracle.transform(y))
     np.testing.assert_array_equal(labels.decode(labels.encode(y)), np.asarray(y))
@@ -44,18 +45,18 @@ def test_unknown_labels_have_no_code_and_no_sign() -> None:
     assert labels.encode(["yes", "perhaps", "no"]).tolist() == [1, -1, 0]
     assert labels.encode([1, 2]).tolist() == [-1, -1]
     assert labels.encode(np.array([None, "no"], object)).tolist() == [-1, 0]
-    with pytest.raises(ValueError, match=r"the label .*perhaps.*which the model does not know"):
+    with pytest.raises(ValueError, match="perhaps"):
         labels.signs(["no", "perhaps"])
 
 
 @pytest.mark.parametrize(
     ("y", "complaint"),
     [
-        (["a", "a"], r"one class \(a\)"),
-        ([], "no label"),
-        (np.array([1, "a"], object), "use one type"),
-        (np.array([None, "a"], object), "use one type"),
-        ([1.0, np.nan, 2.0], "NaN or infinity"),
+        (["a", "a"], r"\(a\)"),
+        ([], "label"),
+        (np.array([1, "a"], object), "type"),
+        (np.array([None, "a"], object), "type"),
+        ([1.0, np.nan, 2.0], "NaN"),
     ],
 )
 def test_no_labels_where_there_is_nothing_to_tell_apart(y: Any, complaint: str) -> None:
@@ -65,17 +66,18 @@ def test_no_labels_where_there_is_nothing_to_tell_apart(y: Any, complaint: str) 
 
 @pytest.mark.parametrize("classes", [["a"], ["a", "a"], [["a", "b"]], "a"])
 def test_fewer_than_two_different_labels_are_refused(classes: Any) -> None:
-    with pytest.raises(ValueError, match="class labels must"):
+    with pytest.raises(ValueError, match="labels"):
         Labels(np.array(classes))
 
 
 def test_signs_are_for_two_classes() -> None:
-    with pytest.raises(ValueError, match=r"Only binary classification is supported: y holds 6 classes \(0, 1, .*…\)"):
+    with pytest.raises(ValueError, match=r"\b6 classes \(0, 1, .*…\)"):
         Labels.of(range(6)).signs([0, 1])
 
 
 def test_scores_of_two_classes_and_of_more() -> None:
-    two, three = Labels.of(["no", "yes"]), Labels.of([10, 20, 30])
+    two = Labels.of(["no", "yes"])
+    three = Labels.of([10, 20, 30])
     assert two.from_scores([-1e-300, -0.0, 0.0, 5.0]).tolist() == ["no", "yes", "yes", "yes"]
     assert two.from_scores([[0.5, 0.5], [0.2, 0.8]]).tolist() == ["no", "yes"]
     assert three.from_scores([[1, 1, 0], [0, 1, 1], [-3, -2, -1]]).tolist() == [10, 20, 30]
@@ -93,12 +95,13 @@ def test_the_winner_is_the_first_of_the_largest(scores: np.ndarray) -> None:
 
 def test_codes_outside_are_refused() -> None:
     for codes in ([-1], [2]):
-        with pytest.raises(ValueError, match="between 0 and 1"):
+        with pytest.raises(ValueError, match="0 and 1"):
             Labels.of([0, 1]).decode(codes)
 
 
 def test_labels_are_values() -> None:
-    one, same = Labels.of(["a", "b"]), Labels(np.array(["a", "b"]))
+    one = Labels.of(["a", "b"])
+    same = Labels(np.array(["a", "b"]))
     assert one == same
     assert hash(one) == hash(same)
     for other in (Labels(np.array(["b", "a"])), Labels(np.array(["a", "b"], object)), Labels.of(["a", "c"]), "a"):
@@ -158,24 +161,24 @@ def test_any_other_record_is_refused_or_read_as_it_is(record: Any) -> None:
 
 
 def test_a_label_that_is_too_large_for_its_type_is_refused() -> None:
-    with pytest.raises(ValueError, match="do not fit the type <f4"):
+    with pytest.raises(ValueError, match="<f4"):
         Labels.from_dict({"dtype": "<f4", "values": [0.0, 3.4028235677973366e38]})
 
 
 def test_many_wide_labels_from_a_small_file_are_refused() -> None:
     values = [str(i) for i in range(1000)]
-    with pytest.raises(ValueError, match="more memory"):
+    with pytest.raises(ValueError, match="memory"):
         Labels.from_dict({"dtype": "<U99999", "values": values})
     assert Labels.from_dict({"dtype": "<U3", "values": values}).n_classes == 1000
 
 
-@pytest.mark.parametrize("different", [1, 2, FEW, FEW + 1, 40])
+@pytest.mark.parametrize("different", [1, 2, _FEW, _FEW + 1, 40])
 @pytest.mark.parametrize("late", [False, True])
 def test_labels_are_counted_as_numpy_counts_them(different: int, late: bool, rng: np.random.Generator) -> None:
-    y = rng.choice([f"class {i}" for i in range(different)], 3 * LOOK)
+    y = rng.choice([f"class {i}" for i in range(different)], 3 * _FIRST_LABELS)
     if late:
         y[-3:] = ["a first", "class 0", "z last"]
     for labels in (y, np.arange(len(y)) % 7, y[:0]):
-        for mine, theirs in zip(counted(labels), np.unique(labels, return_counts=True), strict=True):
+        for mine, theirs in zip(count_labels(labels), np.unique(labels, return_counts=True), strict=True):
             np.testing.assert_array_equal(mine, theirs)
             assert mine.dtype == theirs.dtype

@@ -19,8 +19,20 @@ def test_many_notes_are_one_line() -> None:
 
 
 def test_leaks_come_first_and_ten_lines_are_enough() -> None:
-    codes = ["odd number", "constant", "missing labels", "gap words", "months", "sentinel", "empty", "no name", "words",
-             "hashed", "merged categories", "identifier"]  # fmt: skip
+    codes = [
+        "odd number",
+        "constant",
+        "missing labels",
+        "gap words",
+        "months",
+        "sentinel",
+        "empty",
+        "no name",
+        "words",
+        "hashed",
+        "merged categories",
+        "identifier",
+    ]
     facts: dict[str, str | int | float] = {
         "value": "0",
         "why": "",

@@ -6,12 +6,13 @@ import numpy as np
 import polars as pl
 import pytest
 
+from abnet.tables.column_cells import odd_texts
 from abnet.tables.columns import ColumnOptions
-from abnet.tables.frames import as_table
 from abnet.tables.number_forms import PLAIN, NumberForm
 from abnet.tables.preparation import TablePreparation
-from abnet.tables.preparation.choose import choose_all
-from abnet.tables.series import LOOK, TextCells, TextPart, unreadable
+from abnet.tables.preparation.column_kinds import choose_all
+from abnet.tables.table import as_table
+from abnet.tables.text_cells import FIRST_ROWS, TextCells, TextPart
 
 ROWS = np.array([7, 2, 5, 0, 3, 8])
 CELLS: dict[str, list[Any]] = {
@@ -52,13 +53,14 @@ def test_a_part_says_what_a_copy_of_its_rows_says(name: str) -> None:
     for written, other in pairs:
         assert part.dates().rows(written).tolist() == copy.dates().rows(other).tolist()
     wrong = np.array([True, False, True, True, False, True])
-    assert list(unreadable(part, wrong).items()) == list(unreadable(copy, wrong).items())
+    assert list(odd_texts(part, wrong).items()) == list(odd_texts(copy, wrong).items())
 
 
 def test_other_rows_have_no_say() -> None:
     """What the rows beside a part hold decides nothing about it: neither kinds nor numbers nor words for the user."""
     rng = np.random.default_rng(0)
-    n, rows = 3 * LOOK, np.random.default_rng(1).permutation(3 * LOOK)[:LOOK]
+    n = 3 * FIRST_ROWS
+    rows = np.random.default_rng(1).permutation(3 * FIRST_ROWS)[:FIRST_ROWS]
     clean: dict[str, list[str]] = {
         "x": [f"{value:.3f}" for value in rng.normal(size=n)],
         "zip": [str(value) for value in rng.integers(10_000, 99_999, n)],
@@ -72,7 +74,7 @@ def test_other_rows_have_no_say() -> None:
             spoiled[name][place] = cell
     found = [
         choose_all(as_table(pl.DataFrame(columns)).shared().part(rows), ColumnOptions()) for columns in (clean, spoiled)
-    ]  # fmt: skip
+    ]
     assert found[0] == found[1]
     assert found[0] == choose_all(as_table(pl.DataFrame(clean)[rows]), ColumnOptions())
 
@@ -104,8 +106,10 @@ def test_columns_of_other_types_are_taken_as_ever() -> None:
     frame = pl.DataFrame({"x": [1.5, 2.5, 3.5], "flag": [True, None, False], "text": ["a", "b", "c"]})
     part = as_table(frame).shared().part(np.array([2, 0]))
     assert [[part.cells(name).cell(place) for place in range(2)] for name in frame.columns] == [
-        [3.5, 1.5], [False, True], ["c", "a"],
-    ]  # fmt: skip
+        [3.5, 1.5],
+        [False, True],
+        ["c", "a"],
+    ]
     plain = as_table({"x": [1, 2, 3]}).shared().part(np.array([1]))
     assert plain.cells("x").cell(0) == 2
 
@@ -116,7 +120,7 @@ def test_odd_cells_of_other_rows_are_not_looked_at() -> None:
 
 
 def test_a_text_that_comes_late_is_among_the_distinct_ones() -> None:
-    cells = ["a", "b"] * LOOK + ["late", None]
+    cells = ["a", "b"] * FIRST_ROWS + ["late", None]
     codes, values = TextCells(pl.Series(cells)).distinct()
     assert values == ["a", "b", "late", None]
     assert [values[code] for code in codes.tolist()] == cells

@@ -124,7 +124,7 @@ def test_a_teacher_without_probabilities_is_refused(
     sample: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch, answer: float
 ) -> None:
     monkeypatch.setattr(Raving, "answer", answer)
-    with pytest.raises(ValueError, match="Raving must predict probabilities"):
+    with pytest.raises(ValueError, match="Raving"):
         fit_pool({"raving": Raving()}, *sample, 2, 0)
 
 
@@ -187,7 +187,7 @@ def test_weights_of_rows_reach_the_teachers(sample: tuple[np.ndarray, np.ndarray
     heeding = fit_pool(models, X, turned, 2, 0, weights=weights)
     assert np.mean(heeding.probabilities(X[~doubtful]).argmax(axis=1) == codes[~doubtful]) > 0.8
     assert np.mean(heeding.out_of_fold[doubtful].argmax(axis=1) == codes[doubtful]) > 0.7
-    with pytest.warns(UserWarning, match="Parrot takes no sample_weight"):
+    with pytest.warns(UserWarning, match="Parrot.*sample_weight"):
         fit_pool({"parrot": Parrot()}, X, turned, 2, 0, weights=weights)
 
 

@@ -14,7 +14,7 @@ def test_trees_of_many_rows_are_grown_on_a_part_of_them() -> None:
 
 
 def test_a_class_is_no_teacher() -> None:
-    with pytest.raises(TypeError, match=r"such as LogisticRegression\(\)"):
+    with pytest.raises(TypeError, match=r"LogisticRegression\(\)"):
         teachers_named(LogisticRegression, 0)
 
 

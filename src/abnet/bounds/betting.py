@@ -53,8 +53,8 @@ def betting_bound(losses: ArrayLike, delta: float = 0.05, *, n_candidates: int =
 
     Holds with probability at least 1-δ over n independent examples if the predictor was fixed before they were seen; it
     suffices that each loss has the same mean given those before it. The order of the losses must not depend on the
-    losses: use the order of a random split, or `abnet.certificates.split.row_order`. To choose between this bound and
-    another after seeing both, compute each at δ/2.
+    losses: use the order of a random split, or `abnet.certificates.row_order`. To choose between this bound and another
+    after seeing both, compute each at δ/2.
 
     Parameters
     ----------

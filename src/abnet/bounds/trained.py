@@ -4,14 +4,18 @@ Each consists of three steps, which are fixed before the rows are seen:
 
 1. the empirical risk, or an upper limit of it at δ/10 if it was sampled with fresh paths;
 2. the Gibbs bound for all posteriors at once: ``k⁺`` with ξ(n), or Catoni's bound at a C chosen from expected values;
-3. for the vote, twice the Gibbs risk or four times the tandem risk, δ/2 each; a vote of kept paths divides by a
-   threshold that accounts for their draw, at another δ/10.
+3. for the vote, a first-order bound from the Gibbs risk, or a second-order bound from the tandem risk, δ/2 each; a vote
+   of kept paths divides by a threshold that accounts for their draw, at another δ/10.
 """
 
+from typing import Any
+
 from abnet.bounds.catoni import catoni_fixed_bound, choose_C
+from abnet.bounds.catoni_tandem import catoni_tandem_bound, choose_tilts
 from abnet.bounds.gibbs import gibbs_bound
 from abnet.bounds.kept_paths_exact import kept_paths_bounds
 from abnet.bounds.methods import method
+from abnet.bounds.rounding import OUTWARD, round_up
 from abnet.bounds.sampled import sampled_risk_bound
 from abnet.bounds.shares import share_for_fixed_paths, share_for_sampling, share_of_an_order
 
@@ -74,11 +78,14 @@ def trained_vote_bound(
     expected_risk: float | None = None,
     expected_kl: float | None = None,
     expected_tandem: float | None = None,
+    floor: float = 0.0,
     n_paths: int | None = None,
     kept_paths: int | None = None,
     n_candidates: int = 1,
 ) -> float:
-    r"""Bound on the error of the vote: the smaller of ``2 r`` and ``4 e``, the first- and the second-order bound.
+    r"""Bound on the error of the vote: the smaller of a first- and a second-order bound.
+
+    Without the options these are ``2 r`` and ``4 e``, where r is the Gibbs risk and e the tandem risk.
 
     Parameters
     ----------
@@ -88,15 +95,29 @@ def trained_vote_bound(
         Mean product of two independent losses. None for a vote of paths that are drawn anew for each prediction: only
         twice the Gibbs risk covers such a vote, and it then uses the whole δ.
     expected_tandem : float, optional
-        The expected tandem risk; without it the second-order bound uses ``k⁺``.
+        The expected tandem risk. With exact losses, the second order is then `catoni_tandem_bound` at parameters chosen
+        from the expected values. Without it the second order uses ``k⁺``.
+    floor : float
+        A number in [0, 1/2) that no expected loss ``p(x, y)`` of this posterior can be below, on any row. The first
+        order is then ``(r - floor)/(1/2 - floor)``.
     kept_paths : int, optional
         Number of paths that vote, drawn once and kept; None if the vote is the sign of the expected output.
+
+    Notes
+    -----
+    The floor may depend on the posterior, and so on the bound rows. ``p(x, y) >= floor`` holds for every row, and where
+    the vote errs, p is at least 1/2. So ``1[error] <= (p - floor)/(1/2 - floor)`` on every row, for whichever posterior
+    was learned, and the bound on r holds for all posteriors at once.
 
     Examples
     --------
     >>> round(trained_vote_bound(0.03, 0.002, 1230, 0.0), 4)
     0.0462
+    >>> [round(trained_vote_bound(0.05, 0.04, 1230, 0.0, floor=floor), 4) for floor in (0.0, 0.02)]
+    [0.1555, 0.1203]
     """
+    if not 0.0 <= floor < 0.5:
+        raise ValueError(f"floor must lie in [0, 1/2); got {floor}.")
     if tandem is None:
         gibbs = trained_gibbs_bound(
             risk,
@@ -108,25 +129,47 @@ def trained_vote_bound(
             n_paths=n_paths,
             n_candidates=n_candidates,
         )
-        return min(1.0, 2.0 * gibbs)
+        return _vote_from_gibbs(gibbs, floor)
     if kept_paths is None:
         delta_of_orders = delta
     else:
         delta_of_paths, delta_of_orders = share_for_fixed_paths(delta)
     delta_of_order = share_of_an_order(delta_of_orders)
 
-    risk, delta_left = _allowing_for_paths(risk, n, n_paths, delta_of_order, n_candidates)
-    gibbs = _bound(risk, n, kl, delta_left, expected_risk, expected_kl, n_candidates)
+    gibbs = trained_gibbs_bound(
+        risk,
+        n,
+        kl,
+        delta_of_order,
+        expected_risk=expected_risk,
+        expected_kl=expected_kl,
+        n_paths=n_paths,
+        n_candidates=n_candidates,
+    )
+    is_exact = kept_paths is None and n_paths is None
+    if is_exact and expected_risk is not None and expected_kl is not None and expected_tandem is not None:
+        options: dict[str, Any] = {"delta": delta_of_order, "n_candidates": n_candidates}
+        tilts = choose_tilts(expected_risk, expected_tandem, expected_kl, n, **options)
+        second = catoni_tandem_bound(risk, tandem, kl, n, tilts, floor=floor, **options)
+        return min(_vote_from_gibbs(gibbs, floor), second)
 
     # Two networks are drawn from the squares of prior and posterior, whose divergence is twice as large.
     n_pairs = None if n_paths is None else n_paths // 2
     expected_kl_of_two = None if expected_kl is None else 2.0 * expected_kl
     tandem, delta_left = _allowing_for_paths(tandem, n, n_pairs, delta_of_order, n_candidates)
     both_err = _bound(tandem, n, 2.0 * kl, delta_left, expected_tandem, expected_kl_of_two, n_candidates)
-
     if kept_paths is None:
-        return min(1.0, 2.0 * gibbs, 4.0 * both_err)
+        return min(_vote_from_gibbs(gibbs, floor), 4.0 * both_err)
     return min(kept_paths_bounds(gibbs, min(both_err, 0.25), kept_paths, delta_of_paths, n_candidates=n_candidates))
+
+
+def _vote_from_gibbs(gibbs: float, floor: float) -> float:
+    """``(r - floor)/(1/2 - floor)``: share of rows on which the vote errs if no expected loss is below the floor."""
+    if floor == 0.0:
+        return min(1.0, 2.0 * gibbs)
+    # The difference may cancel, so the slack is relative to its terms.
+    excess = max(0.0, gibbs - floor) + (OUTWARD - 1.0) * gibbs
+    return min(1.0, round_up(excess / (0.5 - floor)))
 
 
 def _allowing_for_paths(

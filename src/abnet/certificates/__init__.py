@@ -9,12 +9,15 @@ from abnet.utils.lazy import lazy_names
 
 if TYPE_CHECKING:
     from abnet.certificates.certify_model import certify_judged, confusion_of
+    from abnet.certificates.keyed_order import row_order
     from abnet.certificates.monitor import Monitor
     from abnet.certificates.outside import Judged, judge_answers, judge_model
     from abnet.certificates.paired_errors import compare_errors, compare_judged
+    from abnet.certificates.random_seed import drawn_seed
     from abnet.certificates.row_by_row import check_row_by_row
+    from abnet.certificates.row_hashing import row_hashes
     from abnet.certificates.scores import certify_scores
-    from abnet.certificates.split import Split, drawn_seed, row_hashes, row_order
+    from abnet.certificates.split import Split
 
 __all__ = [
     "Judged",
@@ -42,6 +45,9 @@ __getattr__, __dir__ = lazy_names(
         "abnet.certificates.outside": ["Judged", "judge_answers", "judge_model"],
         "abnet.certificates.row_by_row": ["check_row_by_row"],
         "abnet.certificates.scores": ["certify_scores"],
-        "abnet.certificates.split": ["Split", "drawn_seed", "row_hashes", "row_order"],
+        "abnet.certificates.keyed_order": ["row_order"],
+        "abnet.certificates.random_seed": ["drawn_seed"],
+        "abnet.certificates.row_hashing": ["row_hashes"],
+        "abnet.certificates.split": ["Split"],
     },
 )

@@ -2,73 +2,28 @@
 
 import os
 from collections.abc import Iterable
-from typing import Any, Literal, NamedTuple
+from functools import reduce
+from operator import or_
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
 from abnet.bounds.rounding import round_up
-from abnet.certificates.agreement import check_agreement
+from abnet.certificates.describe import describe
+from abnet.certificates.facts import Facts
 from abnet.certificates.record_file import read_record, write_record
-from abnet.certificates.statement import Checked, Statement
+from abnet.certificates.statements.difference import DifferenceBound
+from abnet.certificates.statements.error_rate import AnswerErrorRate, ErrorRate
+from abnet.certificates.statements.gibbs_bound import GibbsBound
+from abnet.certificates.statements.statement import Checked, Statement, statement_types
+from abnet.utils.html_text import as_html
 
-__all__ = ["Certificate", "ClassBounds", "Facts", "Source", "load_certificate"]
+__all__ = ["Certificate", "ClassBounds", "load_certificate"]
 
-Source = Literal["split", "init", "given", "test set"]
+S = TypeVar("S", bound=Statement)
 
-
-class Facts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How the model was made and what was counted on the bound rows; `describe` derives the assumptions from it.
-
-    Attributes
-    ----------
-    n_rows : int
-        Number of bound rows: the rows on which the model is certified.
-    n_groups : int or None
-        Number of groups of these rows; None if every row is an independent draw.
-    classes : tuple of str
-        Names of the classes, in order; the last one stands for labels that the model does not know, if there were any.
-    class_rows, class_errors : tuple of int
-        Bound rows of each class, and wrong answers among them.
-    source : {"split", "init", "given", "test set"}
-        Where the model comes from: trained on other rows of the same table, the random initialisation as prior, a prior
-        given by the user, or a model fitted elsewhere.
-    trained : bool
-        Whether the posterior was trained on the bound rows.
-    kl : float
-        Divergence of the posterior from the prior.
-    n_paths : int or None
-        Number of fresh paths per row with which the Gibbs risk was sampled; None if it is exact.
-    vote_paths : int or None
-        Number of paths that vote in ``predict``, drawn once and kept.
-    drawn : {"network", "tree"}
-        What a draw from the posterior is.
-    delta : float
-        Maximum probability that a statement, or a family of joint statements, is false.
-    n_candidates : int
-        Number of models among which one is chosen with the bound rows.
-    """
-
-    n_rows: int
-    classes: tuple[str, ...]
-    class_rows: tuple[int, ...]
-    class_errors: tuple[int, ...]
-    source: Source
-    delta: float
-    n_groups: int | None = None
-    trained: bool = False
-    kl: float = 0.0
-    n_paths: int | None = None
-    vote_paths: int | None = None
-    drawn: Literal["network", "tree"] = "network"
-    n_candidates: int = 1
-
-    def __post_init__(self) -> None:
-        rows, errors = self.class_rows, self.class_errors
-        whole = len(self.classes) == len(rows) == len(errors) and sum(rows) == self.n_rows > 0
-        if not whole or not all(0 <= k <= n for k, n in zip(errors, rows, strict=True)):
-            raise ValueError("class_rows and class_errors contradict each other, or do not add up to n_rows.")
-        if not 0.0 < self.delta < 1.0 or self.n_candidates < 1:
-            raise ValueError("delta must lie in (0, 1), and n_candidates must be at least 1.")
+_MAIN = ("vote_error_bound", "gibbs_risk_bound", "balanced_error_bound")
+"""Bounds that the JSON form of a certificate names."""
 
 
 class ClassBounds(NamedTuple):
@@ -101,16 +56,29 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     facts: Facts
     model: str | None = None
 
-    def find(self, quantity: str, of: str, name: str | None = None) -> Statement | None:
-        """The first statement with this quantity, object and name; None if there is none."""
-        for statement in self.statements:
-            if (statement.quantity, statement.of, statement.name) == (quantity, of, name):
+    def find(self, kind: type[S], label: str | None = None) -> S | None:
+        """The first statement of a kind.
+
+        Parameters
+        ----------
+        kind : subclass of Statement
+        label : str, optional
+            The class that the statement is about; by default, it is about none.
+        """
+        for statement in self.each(kind):
+            if getattr(statement, "label", None) == label:
                 return statement
         return None
 
-    def _value(self, quantity: str, of: str, name: str | None = None) -> float | None:
-        found = self.find(quantity, of, name)
-        return None if found is None else found.value
+    def each(self, kind: type[S]) -> tuple[S, ...]:
+        """All statements of a kind."""
+        return tuple(statement for statement in self.statements if isinstance(statement, kind))
+
+    def _value(self, kind: type[Statement], label: str | None = None) -> float | None:
+        found = self.find(kind, label)
+        if found is None:
+            return None
+        return found.value
 
     @property
     def vote_error_bound(self) -> float | None:
@@ -118,52 +86,86 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
         The vote is what ``predict`` returns, unless another decision was certified.
         """
-        found = (self._value("error", of) for of in ("drawn network", "predict", "vote"))
-        return next((value for value in found if value is not None), None)
+        return self._value(ErrorRate)
 
     @property
     def gibbs_risk_bound(self) -> float | None:
         """Upper bound on the mean error of a network drawn from the posterior."""
-        return self._value("Gibbs risk", "draw")
+        return self._value(GibbsBound)
 
     @property
     def difference_bound(self) -> float | None:
         """Upper bound on the error rate of model A minus that of model B, if two models were compared."""
-        return self._value("difference", "two models")
+        return self._value(DifferenceBound)
 
     @property
     def per_class(self) -> tuple[ClassBounds, ...]:
         """The bounds for each class; a class without bound rows has the bound 1, which uses no share of δ."""
-        if not any(s.of == "class" for s in self.statements):
+        if not self.has_error_bounds_by_class and not any(risk.label is not None for risk in self.each(GibbsBound)):
             return ()
-        views = []
-        for name, n, k in zip(self.facts.classes, self.facts.class_rows, self.facts.class_errors, strict=True):
-            error, gibbs = self.find("error", "class", name), self.find("Gibbs risk", "class", name)
-            bound, risk = (1.0 if n == 0 else None if s is None else s.value for s in (error, gibbs))
-            views.append(ClassBounds(name, n, k, bound, risk, None if error is None else error.delta))
-        return tuple(views)
+        return tuple(self._class_bounds(label) for label in self.facts.classes)
+
+    def _class_bounds(self, label: str) -> ClassBounds:
+        n = self.facts.rows_of(label)
+        errors = self.facts.errors_of(label)
+        error = self.find(AnswerErrorRate, label)
+        delta = None
+        if error is not None:
+            delta = error.delta
+        if n == 0:
+            return ClassBounds(label, n, errors, 1.0, 1.0, delta)
+        return ClassBounds(label, n, errors, self._value(AnswerErrorRate, label), self._value(GibbsBound, label), delta)
+
+    @property
+    def has_error_bounds_by_class(self) -> bool:
+        """Whether the error rate of each class is bounded."""
+        return any(error.label is not None for error in self.each(AnswerErrorRate))
 
     @property
     def balanced_error_bound(self) -> float | None:
         """Upper bound on the mean of the classes' error rates."""
         bounds = [part.vote_error_bound for part in self.per_class]
         known = [bound for bound in bounds if bound is not None]
-        return min(1.0, round_up(sum(known) / len(known))) if known and len(known) == len(bounds) else None
+        if not known or len(known) < len(bounds):
+            return None
+        return min(1.0, round_up(sum(known) / len(known)))
 
     @property
-    def majority_class_error(self) -> float | None:
+    def counts_plain_vote(self) -> bool:
+        """Whether the errors are those of the plain vote, because answers follow a decision chosen on these rows."""
+        error = self.find(AnswerErrorRate)
+        return error is not None and error.answers == "vote"
+
+    @property
+    def abstains(self) -> bool:
+        """Whether rows without an answer count as errors of a model that abstains."""
+        error = self.find(AnswerErrorRate)
+        return error is not None and error.answers == "or none"
+
+    @property
+    def begins_with_gibbs_risk(self) -> bool:
+        """Whether the Gibbs risk comes first: for a network trained through its bound, as in the paper."""
+        return self.facts.trained and self.gibbs_risk_bound is not None
+
+    def shows_gibbs_risk_by_class(self, *, details: bool) -> bool:
+        """Whether the description has bounds on the Gibbs risk of each class."""
+        if not details and not self.begins_with_gibbs_risk:
+            return False
+        return any(risk.label is not None for risk in self.each(GibbsBound))
+
+    @property
+    def majority_class_error(self) -> float:
         """Error rate, on the bound rows, of always predicting their most common class."""
         rows = self.facts.class_rows
-        return 1.0 - max(rows) / sum(rows) if sum(rows) else None
+        return 1.0 - max(rows) / sum(rows)
 
     @property
     def empirical_gibbs_risk(self) -> float | None:
         """Mean error, on the bound rows, of a network drawn from the posterior."""
-        found = self.find("Gibbs risk", "draw")
+        found = self.find(GibbsBound)
         if found is None:
             return None
-        seen = [found.counted[name] for name in ("risk", "mean", "empirical_risk") if name in found.counted]
-        return seen[0] if seen and isinstance(seen[0], float) else None
+        return found.risk
 
     @property
     def empirical_error(self) -> float:
@@ -184,22 +186,54 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         dict
             Maps the subject of each statement to "recomputed", or to "attainable" if the single values were not stored.
         """
-        found = {s.about: s.check() for s in self.statements}
-        check_agreement(self)
+        found = {statement.about: statement.check() for statement in self.statements}
+        self.check_agreement()
         return found
+
+    def check_agreement(self) -> None:
+        """Compare the statements with the facts and with each other, without recomputing them.
+
+        What the facts do not determine is not checked: the Gibbs losses behind an empirical risk, a density ratio, the
+        costs of rows, the target of a goal. That is the arithmetic of a certificate, not its truth: files are not
+        signed.
+
+        Examples
+        --------
+        >>> from abnet.certificates.evidence import observe
+        >>> from abnet.certificates.from_evidence import certify
+        >>> from abnet.certificates.terms import Terms
+        >>> made = certify(observe([0] * 99 + [1], [0] * 100, ("no", "yes")), Terms(source="test set"))
+        >>> others = msgspec.structs.replace(made.facts, n_rows=400, class_rows=(400, 0))
+        >>> msgspec.structs.replace(made, facts=others).check_agreement()
+        Traceback (most recent call last):
+        ValueError: the error rate has n = 100, but by the facts it is 400.
+        """
+        self.facts.check()
+        subjects = set()
+        rules: dict[Any, str] = {}
+        for statement in self.statements:
+            if statement.about in subjects:
+                raise ValueError(f"the {statement.about} is stated twice.")
+            subjects.add(statement.about)
+            statement.check_against(self)
+            rule = getattr(statement, "rule", None)
+            if rule is not None:
+                rules[rule] = statement.about
+        if len(rules) > 1:
+            (first, one), (second, other) = list(rules.items())[:2]
+            raise ValueError(f"the {one} is about the decision {first}, but the {other} about {second}.")
+        goals = [statement.about for statement in self.statements if statement.is_goal]
+        if len(goals) > 1:
+            raise ValueError(f"the {goals[0]} and the {goals[1]} are both what the decision is for: it has one goal.")
 
     def describe(self, *, details: bool = False) -> str:
         """Describe in plain English what is guaranteed, and under which assumptions."""
-        from abnet.certificates.sentences import describe
-
         return describe(self, details=details)
 
     def __str__(self) -> str:
         return self.describe()
 
     def _repr_html_(self) -> str:
-        from abnet.certificates.sentences import as_html
-
         return as_html(self)
 
     def to_dict(self) -> dict[str, Any]:
@@ -207,26 +241,35 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         return {**self._main(), **msgspec.json.decode(msgspec.json.encode(self))}
 
     def _main(self) -> dict[str, float | None]:
-        names = ("vote_error_bound", "gibbs_risk_bound", "balanced_error_bound")
-        return {**{name: getattr(self, name) for name in names}, "delta": self.facts.delta}
+        bounds = {name: getattr(self, name) for name in _MAIN}
+        return {**bounds, "delta": self.facts.delta}
 
     @classmethod
     def from_dict(cls, record: Any) -> "Certificate":
         """Read the result of `to_dict` and check every statement; raises a ValueError if anything is wrong."""
-        if not isinstance(record, dict):
-            raise ValueError("not a certificate: it is not a JSON object.")
-        rest = dict(record)
-        main = {name: rest.pop(name, None) for name in ("vote_error_bound", "gibbs_risk_bound", "balanced_error_bound")}
-        main["delta"] = rest.pop("delta", None)
         try:
-            made = msgspec.convert(rest, cls)
+            made = cls._unchecked(record)
             made.check()
         except (msgspec.ValidationError, ArithmeticError) as error:
             raise ValueError(f"not a certificate: {error}") from error
-        wrong = [name for name, value in made._main().items() if main[name] != value]
-        if wrong:
-            raise ValueError(f"not a certificate: {wrong[0]} differs from its statement.")
+        for name, value in made._main().items():
+            if record.get(name) != value:
+                raise ValueError(f"not a certificate: {name} differs from its statement.")
         return made
+
+    @classmethod
+    def _unchecked(cls, record: Any) -> "Certificate":
+        """The certificate in plain values, whether or not it is true."""
+        if not isinstance(record, dict):
+            raise ValueError("not a certificate: it is not a JSON object.")
+        if set(record) - {*_MAIN, "delta", "statements", "facts", "model"}:
+            raise ValueError("not a certificate: it has unknown fields.")
+        kinds = reduce(or_, statement_types())
+        return cls(
+            statements=msgspec.convert(record.get("statements"), tuple[kinds, ...]),  # type: ignore[valid-type]
+            facts=msgspec.convert(record.get("facts"), Facts),
+            model=msgspec.convert(record.get("model"), str | None),
+        )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it to a JSON file; `abnet.load_certificate` and `abnet inspect` read it."""

@@ -8,13 +8,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from abnet.certificates import from_evidence
 from abnet.certificates.certificate import Certificate
+from abnet.certificates.estimate import Estimate
 from abnet.certificates.evidence import observe
-from abnet.certificates.from_evidence import Terms
+from abnet.certificates.facts import Facts
 from abnet.certificates.grouped_rows import check_groups
+from abnet.certificates.keyed_order import bet_keys, row_order
 from abnet.certificates.outside import AnyModel, Judged, judge_model
+from abnet.certificates.random_seed import RandomState, drawn_seed
 from abnet.certificates.recorded_model import RecordedModel
-from abnet.certificates.split import RandomState, bet_keys, drawn_seed, row_hashes, row_order
-from abnet.certificates.statement import Estimate
+from abnet.certificates.row_hashing import row_hashes
+from abnet.certificates.statements.confusion_rate import confusion_rates
+from abnet.certificates.terms import Terms
 from abnet.certificates.training_rows import estimate_error, find_fitted, refuse_fitted
 from abnet.utils.caller_rows import take_column
 
@@ -121,7 +125,7 @@ def certify_judged(
     judged : Judged
     terms : Terms
     order : int array (n,)
-        The order in which the betting bound reads the groups (`abnet.certificates.split.row_order`).
+        The order in which the betting bound reads the groups (`abnet.certificates.keyed_order.row_order`).
     groups, by
         As for `certify`.
 
@@ -156,6 +160,5 @@ def confusion_of(judged: Judged, terms: Terms, *, others: bool = True) -> Certif
     ...
     """
     seen = observe(judged.answers, judged.truth, judged.names)
-    return Certificate(
-        statements=tuple(from_evidence.rates(seen, terms, others=others)), facts=from_evidence.facts_of(seen, terms)
-    )
+    rates = confusion_rates(seen, terms, others=others)
+    return Certificate(statements=tuple(rates), facts=Facts.of(seen, terms))

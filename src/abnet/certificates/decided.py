@@ -3,19 +3,24 @@
 from typing import Any
 
 import msgspec
-import numpy as np
 
 from abnet.certificates.certificate import Certificate
+from abnet.certificates.cut_counts import CutCounts
 from abnet.certificates.decision import Decision
-from abnet.certificates.from_evidence import Terms
+from abnet.certificates.from_evidence import counting
 from abnet.certificates.outside import Judged
-from abnet.certificates.rule_rates import rates_of_rule, rule_of
-from abnet.certificates.statement import Statement, state
+from abnet.certificates.rates_of_cut import rates_of_cut
+from abnet.certificates.statements.answered_error import AnsweredErrorBound
+from abnet.certificates.statements.coverage import Coverage
+from abnet.certificates.statements.cut_bound import CutBound
+from abnet.certificates.statements.cut_error import CutError
+from abnet.certificates.statements.decision_rule import AbstainRule, CutRule
+from abnet.certificates.statements.error_rate import AnswerErrorRate
+from abnet.certificates.statements.rate_test import CutTest
+from abnet.certificates.statements.statement import Statement
+from abnet.certificates.terms import Terms
 
 __all__ = ["about_the_decision"]
-
-OR_NONE: dict[str, float | str] = {"answers": "or none"}
-"""Marks statements that count rows without an answer as errors."""
 
 
 def about_the_decision(
@@ -36,58 +41,84 @@ def about_the_decision(
     decision : Decision
         A cut, or abstaining.
     promised : Certificate or None
-        The model's own; it says whether a cut is for recall or for precision.
+        The model's own; it says which rate a cut is for.
     terms : Terms
 
     Examples
     --------
+    >>> import numpy as np
     >>> from abnet.certificates.certify_model import certify_judged
     >>> from abnet.certificates.outside import judge_answers
     >>> judged, terms = judge_answers([0, 1] * 50, [0, None] * 50), Terms(source="test set")
     >>> errors = certify_judged(judged, terms, np.arange(100))
     >>> made = about_the_decision(errors, judged, Decision(kind="abstain", threshold=0.5), None, terms)
-    >>> [(s.quantity, s.of, round(s.value, 3)) for s in made.statements[:3]]
-    [('error', 'answered rows', 0.058), ('coverage', 'predict', 0.414), ('error', 'predict', 0.586)]
+    >>> [(s.about, round(s.value, 3)) for s in made.statements[:3]]
+    [('error rate among answered rows', 0.058), ('coverage', 0.414), ('error rate', 0.586)]
     """
-    rule: dict[str, float | str] = {"threshold": float(decision.threshold or 0.0)}
-    options: dict[str, Any] = {"delta": terms.delta, "n_candidates": terms.n_candidates}
     if decision.kind == "abstain":
-        answered = judged.answers < len(judged.classes)
-        n, errors = int(answered.sum()), int(judged.wrong[answered].sum())
-        counted = {"successes": n, "n": len(answered)}
-        first = [state("coverage", "predict", "clopper_pearson_lower", counted, side="at least", **options)]
-        if n:
-            counted = {"errors": errors, "n": n}
-            first.insert(0, state("error", "answered rows", "clopper_pearson_bound", counted, rule=rule, **options))
-        marked = dict.fromkeys(("predict", "class", "population"), OR_NONE)
-    else:
-        rule = rule_of(decision, judged.names)
-        first = _rates(judged, decision, promised, options)
-        marked = {"predict": rule}
-    if certificate.facts.n_groups is not None:  # rows of a group are no independent draws
-        first = []
-    rest = (
-        msgspec.structs.replace(s, rule={**s.rule, **marked.get(s.of, {})}) if s.quantity == "error" else s
-        for s in certificate.statements
-    )
-    return msgspec.structs.replace(certificate, statements=(*first, *rest))
+        return _of_abstaining(certificate, judged, decision, terms)
+    return _of_cut(certificate, judged, decision, promised, terms)
 
 
-def _rates(
-    judged: Judged, decision: Decision, promised: Certificate | None, options: dict[str, Any]
-) -> list[Statement]:
-    """Recall or precision, whichever the model promises, and then what else the rule reaches; errors are counted apart.
+def _of_abstaining(certificate: Certificate, judged: Judged, decision: Decision, terms: Terms) -> Certificate:
+    """Errors among answered rows, and the share of answered rows; other errors count rows without an answer."""
+    errors = counting(certificate, "or none")
+    if certificate.facts.n_groups is not None:
+        return errors
+    is_answered = judged.answers < len(judged.classes)
+    n_answered = int(is_answered.sum())
+    options: dict[str, Any] = {"delta": terms.delta, "n_candidates": terms.n_candidates}
+    coverage = Coverage.from_counts(answered=n_answered, n=len(is_answered), **options)
+    first: list[Statement] = [coverage]
+    if n_answered:
+        wrong = int(judged.wrong[is_answered].sum())
+        rule = AbstainRule.of(decision)
+        first.insert(0, AnsweredErrorBound.from_counts(errors=wrong, n=n_answered, rule=rule, **options))
+    return msgspec.structs.replace(errors, statements=(*first, *errors.statements))
+
+
+def _of_cut(
+    certificate: Certificate, judged: Judged, decision: Decision, promised: Certificate | None, terms: Terms
+) -> Certificate:
+    """The rate that the model promises, then what else the rule reaches; the error rate names the rule.
 
     The threshold was not chosen with these rows, so nothing has to be paid for the choice.
     """
-    goals = () if promised is None else promised.statements
-    called, n_names = judged.answers == decision.positive, len(judged.names) + 1
-    above, rows = (np.bincount(judged.truth[some], minlength=n_names) for some in (called, np.ones_like(called)))
-    made = rates_of_rule(decision, above, rows, judged.names, **options)
-    first, rest = [], []
-    for s in made:
-        if any((goal.quantity, goal.of) == (s.quantity, "class") and "threshold" in goal.rule for goal in goals):
-            first.append(msgspec.structs.replace(s, of="class"))
-        elif s.quantity != "error":
-            rest.append(s)
-    return [*first, *rest]
+    rule = CutRule.of(decision, judged.names)
+    errors = [_with_rule(statement, rule) for statement in certificate.statements]
+    if certificate.facts.n_groups is not None:
+        return msgspec.structs.replace(certificate, statements=tuple(errors))
+    counts = _cut_counts(judged, decision)
+    bounds = rates_of_cut(counts, rule, without=CutError, delta=terms.delta, n_candidates=terms.n_candidates)
+    goals: list[CutBound] = []
+    if promised is not None:
+        for goal in promised.each(CutTest):
+            goal_bound = goal.rate_bound.of_cut(
+                counts, rule, promised=True, delta=terms.delta, n_candidates=terms.n_candidates
+            )
+            bounds = [bound for bound in bounds if type(bound) is not goal.rate_bound]
+            goals += filter(None, [goal_bound])
+    return msgspec.structs.replace(certificate, statements=(*goals, *bounds, *errors))
+
+
+def _with_rule(statement: Statement, rule: CutRule) -> Statement:
+    """The error rate on all rows, with the threshold that answers them."""
+    if isinstance(statement, AnswerErrorRate) and statement.label is None:
+        return msgspec.structs.replace(statement, rule=rule)
+    return statement
+
+
+def _cut_counts(judged: Judged, decision: Decision) -> CutCounts:
+    """Rows by class, and those that are predicted as positive; other labels are of neither class."""
+    assert decision.positive is not None
+    is_above = judged.answers == decision.positive
+    is_positive = judged.truth == decision.positive
+    is_negative = judged.truth == 1 - decision.positive
+    return CutCounts(
+        positives=int(is_positive.sum()),
+        positives_above=int((is_positive & is_above).sum()),
+        negatives=int(is_negative.sum()),
+        negatives_above=int((is_negative & is_above).sum()),
+        rows=len(is_above),
+        rows_above=int(is_above.sum()),
+    )

@@ -1,5 +1,6 @@
 """`Decision`: how scores become answers; models, exporters, partitions and reports share it."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -52,6 +53,27 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         if values.ndim != 1:
             raise ValueError("a cut is for two classes.")
         return values if self.positive == 1 else -values
+
+    def sentence(self, names: Sequence[str]) -> str:
+        """The rule for users of exported models.
+
+        Examples
+        --------
+        >>> Decision(kind="cut", threshold=0.3, positive=0).sentence(("ill", "well"))
+        'Rows whose score for ill is above 0.3 are answered ill, all others well.'
+        """
+        if self.kind == "cut":
+            positive = int(self.positive or 0)
+            name = names[positive]
+            other = names[1 - positive]
+            return f"Rows whose score for {name} is above {self.threshold!r} are answered {name}, all others {other}."
+        if self.threshold is None or self.threshold < 0.0:  # the confidence is never below 0
+            return "Every row is answered with the most likely class."
+        score = "the largest score"
+        if len(names) == 2:
+            score = "the absolute value of the score"
+        condition = f"{score} is above {self.threshold!r}"
+        return f"A row is answered with the most likely class if {condition}; other rows get no answer."
 
     def __call__(self, scores: ArrayLike) -> NDArray[np.intp]:
         """Codes of the answers for rows with these scores, (n,) or (n, K); the number of classes for no answer."""

@@ -1,7 +1,7 @@
 """`Evidence`: errors and losses of one model on the bound rows.
 
 Evidence from disjoint rows is added with ``+``, so streams, partitions and folds need no certification code of their
-own. It does not record how the model was made; that is in the terms (`abnet.certificates.from_evidence`).
+own. It does not record how the model was made; that is in the terms (`abnet.certificates.terms`).
 """
 
 from collections.abc import Mapping
@@ -68,8 +68,8 @@ class Values:
     Attributes
     ----------
     keys : uint64 array (n,)
-        In increasing order; they follow from a keyed hash of each row's content (`abnet.certificates.split`), never
-        from its position in a file.
+        In increasing order; they follow from a keyed hash of each row's content (`keyed_order`), never from its
+        position in a file.
     codes : int array (n,)
         Classes.
     values : float array (n,)
@@ -233,8 +233,8 @@ def observe(
     costs : float array (n,), optional
         Cost of each row, as a fraction of the largest cost.
     keys : uint64 array (n,), optional
-        Position of each row in the order for betting bounds (`abnet.certificates.split.bet_keys`); without them the
-        single values are not kept. Rows of a group have neighbouring keys.
+        Position of each row in the order for betting bounds (`bet_keys`); without them the single values are not kept.
+        Rows of a group have neighbouring keys.
     groups : array (n,), optional
         Group of each row.
     populations : array (n,), optional

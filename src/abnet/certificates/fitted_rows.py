@@ -5,7 +5,6 @@ enough for a model file. Rows cannot be read from it; one can only test whether 
 """
 
 import base64
-import hashlib
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -14,12 +13,17 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from abnet.certificates.cell_hashing import STEP, Hashes, mixed
+from abnet.certificates.row_hashing import hash_sum, row_hashes
+from abnet.certificates.same_table import log_chance_of_same_table
 from abnet.utils.coded_rows import dense
 
-__all__ = ["MOST_ROWS", "FittedRows", "RowFilter", "Sighted", "kept_rows", "log_chance", "row_filter"]
+__all__ = ["MOST_ROWS", "FittedRows", "RowFilter", "RowsFound", "kept_rows", "row_filter"]
 
-_BITS_PER_ROW, _HASHES = 16, 11
-_MISTAKEN = 1 / 2000
+_BITS_PER_ROW = 16
+_BITS_SET_PER_ROW = 11
+_FALSE_POSITIVES = 1 / 2000
+"""The rate of a filter with these numbers: (1 - exp(-11/16))^11."""
 _MOST_BYTES = 48_000  # 64,000 characters in base 64
 MOST_ROWS = 8 * _MOST_BYTES // _BITS_PER_ROW
 """Maximum number of rows in a filter, which takes at most 64 kB; of more rows an evenly spaced sample is kept."""
@@ -39,8 +43,8 @@ class RowFilter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     once, twice : int
         Number of distinct rows that occur once, and twice.
     tables : tuple of str
-        Fingerprints, independent of the order, of all rows and of the training rows; a fingerprint is left out if
-        another sample could easily have the same one.
+        Number of rows and sum of their hashes, of all rows and of the training rows. A table is left out if another
+        sample could easily be the same table.
     """
 
     bits: str
@@ -60,7 +64,9 @@ def kept_rows(n: int) -> slice | NDArray[np.intp]:
     >>> kept_rows(10), len(kept_rows(100_000))
     (slice(0, 10, None), 24000)
     """
-    return slice(0, n) if n <= MOST_ROWS else np.linspace(0, n - 1, MOST_ROWS).astype(np.intp)
+    if n <= MOST_ROWS:
+        return slice(0, n)
+    return np.linspace(0, n - 1, MOST_ROWS).astype(np.intp)
 
 
 def row_filter(X: Any, y: NDArray[Any], n_learned: int | None = None) -> RowFilter | None:
@@ -83,42 +89,54 @@ def row_filter(X: Any, y: NDArray[Any], n_learned: int | None = None) -> RowFilt
     >>> len(made.bits), made.rows, made.once
     (16, 5, 5)
     """
-    n = len(y) if n_learned is None else n_learned
+    n = len(y)
+    if n_learned is not None:
+        n = n_learned
     if not n:
         return None
     if n > MOST_ROWS:
-        # A sample is enough to recognise the rows of a fit. Fingerprints of whole tables are for small tables with few
+        # A sample is enough to recognise the rows of a fit. Sums over whole tables are for small tables with few
         # distinct rows.
         kept = kept_rows(n)
-        X, y, n = X[kept], y[kept], MOST_ROWS
-    everything = _marks(X, y)
-    marks = everything[:n]
+        X = X[kept]
+        y = y[kept]
+        n = MOST_ROWS
+    all_rows = _rounded_hashes(X, y)
+    learned = all_rows[:n]
     bits = np.zeros(-(-_BITS_PER_ROW * n // 8) * 8, dtype=bool)
-    bits[_places(marks, len(bits)).ravel()] = True
-    often = _counts(marks)
-    names = {_name(rows) for rows in (everything, marks) if log_chance(_counts(rows)) < math.log(_RARE)}
-    packed = base64.b64encode(np.packbits(bits).tobytes()).decode("ascii")
-    return RowFilter(packed, n, int((often == 1).sum()), int((often == 2).sum()), tuple(sorted(names)))
+    bits[_places(learned, len(bits)).ravel()] = True
+    counts = _counts(learned)
+    tables = set()
+    for hashes in (all_rows, learned):
+        if log_chance_of_same_table(_counts(hashes)) < math.log(_RARE):
+            tables.add(_table_name(len(hashes), hash_sum(hashes)))
+    return RowFilter(
+        bits=base64.b64encode(np.packbits(bits).tobytes()).decode("ascii"),
+        rows=n,
+        once=int(np.count_nonzero(counts == 1)),
+        twice=int(np.count_nonzero(counts == 2)),
+        tables=tuple(sorted(tables)),
+    )
 
 
 @dataclass(frozen=True)
-class Sighted:
+class RowsFound:
     """How many rows were looked up and found in a filter; counts of disjoint rows are added with ``+``.
 
     Attributes
     ----------
     n_rows, found : int
     total : int
-        Sum of the rows' hashes, which does not depend on their order.
+        Sum of the rows' hashes (`hash_sum`).
     """
 
     n_rows: int = 0
     found: int = 0
     total: int = 0
 
-    def __add__(self, other: "Sighted") -> "Sighted":
-        total = (self.total + other.total) % 2**128
-        return Sighted(self.n_rows + other.n_rows, self.found + other.found, total)
+    def __add__(self, other: "RowsFound") -> "RowsFound":
+        total = (self.total + other.total) % 2**64
+        return RowsFound(self.n_rows + other.n_rows, self.found + other.found, total)
 
 
 class FittedRows:
@@ -134,7 +152,7 @@ class FittedRows:
 
     Parameters
     ----------
-    made : RowFilter
+    stored : RowFilter
         The result of `row_filter`.
 
     Examples
@@ -146,37 +164,40 @@ class FittedRows:
     (50, 100, 18, True)
     """
 
-    def __init__(self, made: RowFilter) -> None:
-        n, once, twice, tables = made.rows, made.once, made.twice, frozenset(made.tables)
+    def __init__(self, stored: RowFilter) -> None:
+        n = stored.rows
+        once = stored.once
+        twice = stored.twice
         try:
-            content = np.frombuffer(base64.b64decode(made.bits, validate=True), np.uint8)
+            content = np.frombuffer(base64.b64decode(stored.bits, validate=True), np.uint8)
         except ValueError as error:
             raise ValueError("the filter of the training rows is damaged: its values cannot be read.") from error
         if not len(content) or not 0 <= once + 2 * twice <= n or n < 1:
             raise ValueError("the filter of the training rows is damaged: its counts contradict each other.")
-        self._bits, self._tables = np.unpackbits(content).astype(bool), tables
+        self._bits = np.unpackbits(content).astype(bool)
+        self._tables = frozenset(stored.tables)
         p = 1.0 - once / n
         p = min(1.0, p + 3.0 * math.sqrt(once * p + 2 * twice + 2) / n)
-        self._chance = p + (1.0 - p) * _MISTAKEN
-        self.sighted = Sighted()
+        self._chance = p + (1.0 - p) * _FALSE_POSITIVES
+        self.counts = RowsFound()
 
     def add(self, X: Any, y: NDArray[Any]) -> None:
         """Look up prepared rows, with labels in the form used for the filter."""
         if not len(y):
             return
-        marks = _marks(X, y)
-        found = int(self._bits[_places(marks, len(self._bits))].all(axis=1).sum())
-        self.sighted += Sighted(len(y), found, _total(marks))
+        hashes = _rounded_hashes(X, y)
+        is_found = self._bits[_places(hashes, len(self._bits))].all(axis=1)
+        self.counts += RowsFound(len(y), int(np.count_nonzero(is_found)), hash_sum(hashes))
 
     @property
     def n_rows(self) -> int:
         """Number of rows that were looked up."""
-        return self.sighted.n_rows
+        return self.counts.n_rows
 
     @property
     def found(self) -> int:
         """Number of rows among them that are in the filter."""
-        return self.sighted.found
+        return self.counts.found
 
     @property
     def allowed(self) -> int:
@@ -185,53 +206,40 @@ class FittedRows:
 
         if self._chance >= 1.0 or not self.n_rows:
             return self.n_rows
-        return math.ceil(max(0.0, float(bdtrik(1.0 - _RARE, self.n_rows, self._chance))))
+        quantile = float(bdtrik(1.0 - _RARE, self.n_rows, self._chance))
+        return math.ceil(max(0.0, quantile))
 
     @property
     def reused(self) -> bool:
         """Whether more training rows were found than chance explains."""
-        return self.found > self.allowed or _text(self.n_rows, self.sighted.total) in self._tables
+        return self.found > self.allowed or _table_name(self.n_rows, self.counts.total) in self._tables
 
 
-def _marks(X: Any, y: NDArray[Any]) -> NDArray[np.uint64]:
-    """Two hashes of each row with its label."""
-    rows = np.asarray(dense(X), "<f4") + np.float32(0.0)  # no negative zeros
-    # Four digits: if a table was stored in float32 in between, its scaled values differ in the last digits.
-    rows = ((np.ascontiguousarray(rows).view("<u4") + np.uint32(_HALF)) & ~np.uint32(2 * _HALF - 1)).view("<f4")
-    labels = np.asarray(y, "<f8")
-    marks = [
-        hashlib.blake2b(row.tobytes() + label.tobytes(), digest_size=16).digest()
-        for row, label in zip(rows, labels, strict=True)
-    ]
-    return np.frombuffer(b"".join(marks), "<u8").reshape(-1, 2)
+def _rounded_hashes(X: Any, y: NDArray[Any]) -> Hashes:
+    """`row_hashes` of prepared rows rounded to four digits.
+
+    If a table was stored in float32 in between, its scaled values differ in the last digits.
+    """
+    bits = np.ascontiguousarray(dense(X), "<f4").view("<u4")
+    rounded = (bits + np.uint32(_HALF)) & ~np.uint32(2 * _HALF - 1)
+    return row_hashes(rounded.view("<f4"), np.asarray(y, np.float64))
 
 
-def _total(marks: NDArray[np.uint64]) -> int:
-    """The sum of the hashes, which does not depend on the order of the rows."""
-    return sum((int(high) << 64) + int(low) for low, high in marks.tolist()) % 2**128
+def _table_name(n_rows: int, total: int) -> str:
+    return f"{n_rows} {total:016x}"
 
 
-def _text(n: int, total: int) -> str:
-    return f"{n} {total:032x}"
-
-
-def _name(marks: NDArray[np.uint64]) -> str:
-    return _text(len(marks), _total(marks))
-
-
-def _counts(marks: NDArray[np.uint64]) -> NDArray[np.intp]:
+def _counts(hashes: Hashes) -> NDArray[np.intp]:
     """How often each distinct row occurs."""
-    return np.unique(marks, axis=0, return_counts=True)[1]
+    return np.unique(hashes, return_counts=True)[1]
 
 
-def log_chance(often: NDArray[np.intp]) -> float:
-    """Logarithm of the probability that n draws with replacement contain each row exactly as often as these rows do."""
-    n = int(often.sum())
-    return math.lgamma(n + 1) + sum(k * math.log(k / n) - math.lgamma(k + 1) for k in often.tolist())
+def _places(hashes: Hashes, n_bits: int) -> NDArray[np.uint64]:
+    """Bit positions of each row, (n, bits set per row), from two combined hashes (Kirsch and Mitzenmacher 2008).
 
-
-def _places(marks: NDArray[np.uint64], n_bits: int) -> NDArray[np.uint64]:
-    """Bit positions of each row, (n, hashes), from two combined hashes (Kirsch and Mitzenmacher 2008)."""
-    steps = np.arange(_HASHES, dtype=np.uint64)
-    with np.errstate(over="ignore"):
-        return np.asarray((marks[:, :1] + steps * (marks[:, 1:] | np.uint64(1))) % np.uint64(n_bits))
+    The two are the next two numbers of a splitmix64 generator that starts from the row's hash.
+    """
+    first = mixed(hashes + STEP)[:, None]
+    second = mixed(hashes + STEP + STEP)[:, None] | np.uint64(1)
+    places = first + np.arange(_BITS_SET_PER_ROW, dtype=np.uint64) * second
+    return np.asarray(places % np.uint64(n_bits))

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.certificates.decision import room_of
-from abnet.certificates.from_evidence import Expected
+from abnet.certificates.terms import Expected
 from abnet.utils.class_scores import losses_of, winners
 
 __all__ = ["Held"]

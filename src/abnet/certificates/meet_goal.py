@@ -5,10 +5,10 @@ from numpy.typing import ArrayLike
 
 from abnet.certificates.decision import ARGMAX, Decision
 from abnet.certificates.evidence import observe
-from abnet.certificates.from_evidence import Terms
 from abnet.certificates.goals import Goal
 from abnet.certificates.held import Held
-from abnet.certificates.statement import Statement
+from abnet.certificates.statements.statement import Statement
+from abnet.certificates.terms import Terms
 
 __all__ = ["meet"]
 
@@ -55,7 +55,7 @@ def meet(
     >>> decision.kind, made.value
     ('cut', 0.9)
     >>> [s.about for s in beside]
-    ['recall of decision ill', 'flagged of decision ill', 'error of decision']
+    ['recall of ill', 'share of rows predicted as ill', 'error rate of the decision rule']
     """
     values = np.asarray(scores, np.float64)
     codes = np.asarray(truth)

@@ -15,10 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from abnet.bounds.anytime import anytime_upper_limit, log_evidence
 from abnet.certificates.monitor_text import describe_monitor
-from abnet.certificates.sentences import as_html
 from abnet.utils.atomic import atomic_path
 from abnet.utils.checks import count, level, list_of, text
 from abnet.utils.errors import Parameter, RepeatedRowsError
+from abnet.utils.html_text import as_html
 from abnet.utils.parameters import check_choice
 
 __all__ = ["Monitor", "Quantity"]

@@ -7,10 +7,11 @@ from numpy.typing import ArrayLike
 
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.evidence import observe
-from abnet.certificates.from_evidence import Terms, facts_of
+from abnet.certificates.facts import Facts
 from abnet.certificates.grouped_rows import check_groups
 from abnet.certificates.outside import Judged, judge_model
-from abnet.certificates.statement import state
+from abnet.certificates.statements.difference import BetterModel, DifferenceBound
+from abnet.certificates.terms import Terms
 from abnet.certificates.training_rows import find_fitted, refuse_fitted
 
 __all__ = ["compare_errors", "compare_judged"]
@@ -48,7 +49,8 @@ def compare_errors(
     --------
     >>> X, y = np.arange(200.0)[:, None], np.arange(200) % 2
     >>> made = compare_errors(lambda X: X[:, 0].astype(int) % 2, lambda X: np.zeros(len(X), int), X, y)
-    >>> round(made.difference_bound, 3), made.find("difference", "the better model").value
+    >>> difference, better = made.statements
+    >>> round(difference.value, 3), better.value
     (-0.434, 0.0)
     """
     for model in (a, b):
@@ -67,11 +69,15 @@ def compare_judged(one: Judged, other: Judged, terms: Terms, *, names: tuple[str
     """
     if len(one.truth) != len(other.truth):
         raise ValueError(f"there are {len(one.truth)} answers of {names[0]}, but {len(other.truth)} of {names[1]}.")
-    counted = {"only_a": int(np.sum(one.wrong & ~other.wrong)), "only_b": int(np.sum(other.wrong & ~one.wrong))}
-    options: dict[str, Any] = {
-        "delta": terms.delta, "n_candidates": terms.n_candidates, "rule": {"a": names[0], "b": names[1]}
-    }  # fmt: skip
-    difference = state("difference", "two models", "difference_bound", {**counted, "n": len(one.truth)}, **options)
-    better = state("difference", "the better model", "sign_test", counted, **options)
-    facts = facts_of(observe(one.answers, one.truth, one.names), terms)
+    counts: dict[str, Any] = {
+        "a": names[0],
+        "b": names[1],
+        "only_a": int(np.sum(one.wrong & ~other.wrong)),
+        "only_b": int(np.sum(other.wrong & ~one.wrong)),
+        "delta": terms.delta,
+        "n_candidates": terms.n_candidates,
+    }
+    difference = DifferenceBound.from_counts(n=len(one.truth), **counts)
+    better = BetterModel.from_counts(**counts)
+    facts = Facts.of(observe(one.answers, one.truth, one.names), terms)
     return Certificate(statements=(difference, better), facts=facts)

@@ -13,7 +13,7 @@ __all__ = ["Kind", "kind_of_record", "read_record", "write_record"]
 
 Kind = Literal["certificate", "estimate"]
 
-_VERSION = 3
+_VERSION = 4
 _MOST_BYTES = 2**26
 
 

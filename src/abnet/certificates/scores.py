@@ -9,11 +9,14 @@ from numpy.typing import ArrayLike, NDArray
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.decision import Decision
 from abnet.certificates.evidence import observe
-from abnet.certificates.from_evidence import Terms, facts_of
+from abnet.certificates.facts import Facts
 from abnet.certificates.goals import Goal
 from abnet.certificates.held import Held
 from abnet.certificates.meet_goal import meet
-from abnet.certificates.split import Split, drawn_seed, row_hashes
+from abnet.certificates.random_seed import drawn_seed
+from abnet.certificates.row_hashing import row_hashes
+from abnet.certificates.split import Split
+from abnet.certificates.terms import Terms
 from abnet.utils.checks import level
 
 __all__ = ["certify_scores"]
@@ -74,7 +77,7 @@ def certify_scores(
     >>> scores = rng.normal(size=2000) + 3 * ill
     >>> from abnet import TargetRecall
     >>> made = certify_scores(scores, np.where(ill, "ill", "well"), TargetRecall(0.9, positive="ill"))
-    >>> made.find("recall", "class", "ill").value, made.facts.n_rows
+    >>> made.statements[0].value, made.facts.n_rows
     (0.9, 1400)
     """
     values = np.asarray(scores, np.float64)
@@ -111,7 +114,7 @@ def certify_scores(
     if counted_answers is None:
         counted_answers = _answers_of(decision, counted_scores, len(names))
     evidence = observe(counted_answers, counted_truth, names)
-    return Certificate(statements=tuple(statements), facts=facts_of(evidence, terms))
+    return Certificate(statements=tuple(statements), facts=Facts.of(evidence, terms))
 
 
 def _answers_of(decision: Decision | None, scores: NDArray[np.float64], n_classes: int) -> NDArray[np.intp]:

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from abnet.certificates.estimate import Estimate
 from abnet.certificates.fitted_rows import FittedRows
 from abnet.certificates.recorded_model import RecordedModel, inner_model
-from abnet.certificates.statement import Estimate
 from abnet.utils.caller_rows import take_rows
 from abnet.utils.errors import Parameter, TrainingRowsError
 from abnet.utils.wording import number_of
 
-__all__ = ["estimate_error", "filter_of", "find_fitted", "label_marks", "refuse_fitted"]
+__all__ = ["estimate_error", "filter_of", "find_fitted", "label_values", "refuse_fitted"]
 
 
 def estimate_error(wrong: ArrayLike, seen: FittedRows | None) -> Estimate:
@@ -28,27 +28,30 @@ def estimate_error(wrong: ArrayLike, seen: FittedRows | None) -> Estimate:
     Estimated error rate: 2%. This is not a certificate: 2 errors on 100 rows, and
     the model file does not record its training rows.
     """
-    rows = np.asarray(wrong)
-    errors, found = int(rows.sum()), None if seen is None else seen.found
+    errors = int(np.count_nonzero(wrong))
+    n = len(np.asarray(wrong))
+    n_found = None
     known = "and the model file does not record its training rows."
-    if found is not None:
+    if seen is not None:
+        n_found = seen.found
         known = (
-            f"of which {found:,} have the same values and label as rows that the model was fitted on. A model "
+            f"of which {n_found:,} have the same values and label as rows that the model was fitted on. A model "
             "usually errs less on those than on new ones."
         )
-    counted = f"{number_of(errors, 'error')} on {number_of(len(rows), 'row')}"
     return Estimate(
-        quantity="error", of="predict", value=errors / len(rows), why=f"This is not a certificate: {counted}, {known}",
-        counted={"errors": errors, "n": len(rows), "n_training_rows": found},
-    )  # fmt: skip
+        quantity="error rate",
+        value=errors / n,
+        why=f"This is not a certificate: {number_of(errors, 'error')} on {number_of(n, 'row')}, {known}",
+        counted={"errors": errors, "n": n, "n_training_rows": n_found},
+    )
 
 
-def label_marks(codes: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
+def label_values(codes: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
     """Labels in the form that a filter of rows stores: signs for two classes, codes for several.
 
     Examples
     --------
-    >>> label_marks(np.array([0, 1, -1]), 2), label_marks(np.array([0, 2, -1]), 3)
+    >>> label_values(np.array([0, 1, -1]), 2), label_values(np.array([0, 2, -1]), 3)
     (array([-1.,  1.,  3.]), array([0., 2., 3.]))
     """
     values = np.where(codes < 0, n_classes, codes).astype(np.float64)
@@ -59,8 +62,10 @@ def label_marks(codes: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
 
 def filter_of(model: RecordedModel) -> FittedRows | None:
     """The filter of a model's training rows; None if it stores none."""
-    kept = model.card.row_filter
-    return None if kept is None else FittedRows(kept)
+    stored = model.card.row_filter
+    if stored is None:
+        return None
+    return FittedRows(stored)
 
 
 def find_fitted(model: Any, X: Any, y: ArrayLike) -> FittedRows | None:
@@ -71,41 +76,47 @@ def find_fitted(model: Any, X: Any, y: ArrayLike) -> FittedRows | None:
     seen = filter_of(inner.model)
     if seen is None:
         return None
-    labels = y if hasattr(y, "dtype") else _as_they_are(y)
+    labels = y
+    if not hasattr(y, "dtype"):
+        labels = _object_column(y)
     known = inner.model.labels
-    values = label_marks(known.encode(np.asarray(labels)), known.n_classes)
-    _add_readable(seen, lambda some: inner.model.prepare(inner.check(some)), inner.rows, values)
+    values = label_values(known.encode(np.asarray(labels)), known.n_classes)
+    _add_readable(seen, lambda rows: inner.model.prepare(inner.check(rows)), inner.rows, values)
     return seen
 
 
-def _as_they_are(labels: Any) -> NDArray[Any]:
+def _object_column(labels: Any) -> NDArray[Any]:
     """A list of labels without a common type: one text among numbers would turn all of them into text."""
     column = np.empty(len(labels), object)
     column[:] = labels
     return column
 
 
-def _add_readable(seen: FittedRows, prepare: Callable[[Any], Any], X: Any, marks: NDArray[np.float64]) -> None:
+def _add_readable(seen: FittedRows, prepare: Callable[[Any], Any], X: Any, labels: NDArray[np.float64]) -> None:
     """Look up all rows that can be read; an unreadable row is not a training row, and the others are still checked."""
     try:
-        seen.add(prepare(X), marks)
+        seen.add(prepare(X), labels)
     except ValueError:
-        if len(marks) < 2:
+        n = len(labels)
+        if n < 2:
             return
-        half = len(marks) // 2
-        for part in (np.arange(half), np.arange(half, len(marks))):
-            _add_readable(seen, prepare, take_rows(X, part), marks[part])
+        for half in (np.arange(n // 2), np.arange(n // 2, n)):
+            _add_readable(seen, prepare, take_rows(X, half), labels[half])
 
 
 def refuse_fitted(seen: FittedRows | None, *, instead: str = "{} gives an estimate instead.") -> None:
     """Raise a TrainingRowsError if the model was fitted on more of the rows than chance explains."""
-    if seen is not None and seen.reused:
-        why = f"by chance there would be at most {seen.allowed:,}"
-        if seen.found <= seen.allowed:
-            why = "together they are the rows of its fit"
-        raise TrainingRowsError(
-            "{} of {} rows have the same values and label as rows that the model was fitted on ({}): a certificate "
-            "needs rows that took no part in training the model, in choosing it, or in finding its threshold. "
-            f"{instead}",
-            f"{seen.found:,}", f"{seen.n_rows:,}", why, Parameter("allow_training_rows", True),
-        )  # fmt: skip
+    if seen is None or not seen.reused:
+        return
+    why = f"by chance there would be at most {seen.allowed:,}"
+    if seen.found <= seen.allowed:
+        why = "together they are the rows of its fit"
+    raise TrainingRowsError(
+        "{} of {} rows have the same values and label as rows that the model was fitted on ({}): a certificate "
+        "needs rows that took no part in training the model, in choosing it, or in finding its threshold. "
+        f"{instead}",
+        f"{seen.found:,}",
+        f"{seen.n_rows:,}",
+        why,
+        Parameter("allow_training_rows", True),
+    )

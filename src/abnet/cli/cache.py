@@ -20,14 +20,14 @@ def cache(
     abnet cache
     abnet cache --clear
     """
-    from abnet.utils.cache import cache_folder, clear_cache, show_cache
+    from abnet.utils.cache import clear_cache, program_folder, show_cache
     from abnet.utils.wording import number_of
 
     contents = clear_cache() if clear else show_cache()
     if json:
         console.as_json(contents.to_dict())
         return
-    if cache_folder() is None:
+    if program_folder() is None:
         print("There is no cache: ABNET_CACHE is empty.")
         return
     files = f"{number_of(contents.n_files, 'file')}, {console.file_size(contents.size)}"

@@ -81,7 +81,7 @@ def compare(
     if save is not None and winner is not None and winner.certificate is not None:
         winner.certificate.save(save)
     if json:
-        console.as_json({**made.to_dict(), "notes": console.shown_notes(), "note_data": console.note_records()})
+        console.as_json({**made.to_dict(), "notes": console.shown_notes(), "note_data": console.recorded_notes()})
         return
     from abnet.cli.contenders import show_contenders
     from abnet.utils.wording import confidence, number_of, percent

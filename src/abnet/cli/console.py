@@ -36,7 +36,7 @@ __all__ = [
     "install_handler",
     "message",
     "note",
-    "note_records",
+    "recorded_notes",
     "paragraph",
     "plain_streams",
     "replaced",
@@ -182,7 +182,7 @@ def as_option(parameter: Parameter) -> str:
     return f"--{name} {shlex.quote(str(parameter.value))}"
 
 
-def note_records() -> list[dict[str, Any]]:
+def recorded_notes() -> list[dict[str, Any]]:
     """The notes on tables of the running command as data: code, columns, rows, severity, example and text."""
     return list(_RECORDS)
 

@@ -113,7 +113,7 @@ def fit(
     outcome = fitted.table_
     console.show_notes(outcome.notes, every=notes == "all")
     if json:
-        console.as_json({**outcome.to_dict(), "notes": console.shown_notes(), "note_data": console.note_records()})
+        console.as_json({**outcome.to_dict(), "notes": console.shown_notes(), "note_data": console.recorded_notes()})
         return
     trade_offs = []
     for trade_off in outcome.card.trade_offs:
@@ -182,7 +182,7 @@ def comparison(certificate: "Certificate | None", rivals: "tuple[Rival, ...]") -
         vote_bound = certificate.vote_error_bound
         if vote_bound is not None:
             bound = percent_up(vote_bound)
-        if certificate.find("error", "vote") is not None:
+        if certificate.counts_plain_vote:
             name = "this model, by its plain vote"
         if facts.n_groups is not None:
             kind = "error on a new group (by betting)"

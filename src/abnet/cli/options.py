@@ -217,7 +217,7 @@ def classifier(values: Mapping[str, Any], *, goal: "Goal | None" = None) -> "Cer
         without an option keep their defaults.
     goal : Goal, optional
     """
-    from abnet.certificates.split import drawn_seed
+    from abnet.certificates.random_seed import drawn_seed
     from abnet.estimators.certified import CertifiedClassifier
 
     parameters = {name: values[name] for name in PARAMETERS if name in values}

@@ -2,8 +2,7 @@
 
 `abnet.estimators.fit` is a certified fit from start to end, as a pure function. The classifiers that call it are in
 `certified` and `abnet`; the methods of fitted classifiers are in `prediction` and `certificate_mixin`. The
-comparison methods are in `baseline_classifiers`, the search by certificates in `search`, and tables larger than memory
-in `large_tables`.
+search by certificates is in `search`, and tables larger than memory are in `large_tables`.
 
 A fitted classifier shows which rows it used: ``bound_rows_`` are the indices of the rows of X that certify it,
 ``other_rows_`` the indices of the other rows, and ``preprocessor_`` is the transformer fitted on the other rows only.

@@ -11,7 +11,7 @@ from abnet.networks import Aggregation, Exact, FanInUniform, GlorotNormal, Initi
 from abnet.networks.bam import BAM
 from abnet.networks.initialisation import INITIALISATIONS
 from abnet.networks.posterior import Posterior
-from abnet.tables.preparation.transformers import check_preprocessor
+from abnet.tables.preparation.array_checks import check_preprocessor
 from abnet.training.resolve import share_of_first_part
 from abnet.training.settings import (
     AGGREGATIONS,

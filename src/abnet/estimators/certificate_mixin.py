@@ -8,13 +8,15 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from abnet.certificates.certificate import Certificate
+from abnet.certificates.estimate import Estimate
 from abnet.certificates.evidence import observe
-from abnet.certificates.fingerprint import fingerprint
-from abnet.certificates.from_evidence import Terms, certify
+from abnet.certificates.from_evidence import certify
 from abnet.certificates.grouped_rows import check_groups
 from abnet.certificates.held import Held
-from abnet.certificates.split import RandomState, bet_keys, drawn_seed, row_hashes, row_order
-from abnet.certificates.statement import Estimate
+from abnet.certificates.keyed_order import bet_keys, row_order
+from abnet.certificates.random_seed import RandomState, drawn_seed
+from abnet.certificates.row_hashing import fingerprint, row_hashes
+from abnet.certificates.terms import Terms
 from abnet.certificates.trade_off import TradeOff, trade_off
 from abnet.certificates.training_rows import estimate_error, filter_of, refuse_fitted
 from abnet.estimators.fit import Fitted, fit
@@ -208,6 +210,42 @@ class CertificateMixin(PredictionMixin):
             by=None if by is None else np.asarray(by), allow_training_rows=allow_training_rows,
             order_seed=drawn_seed(random_state), paths=Generators.of(self.seed_).certify,
         )  # fmt: skip
+
+    def gibbs_losses(self, X: Any, y: Any) -> NDArray[np.float64]:
+        """Loss of the posterior on each row: the probability that a draw from it errs.
+
+        Exact where it can be computed, otherwise the mean over fresh draws. For bounds of your own: the mean over the
+        bound rows (`bound_rows_`) is what the bound on the Gibbs risk starts from.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame (n, d)
+        y : array (n,)
+
+        Returns
+        -------
+        array (n,)
+            In [0, 1].
+
+        Examples
+        --------
+        >>> from abnet import ABNetClassifier, bounds
+        >>> X = np.random.default_rng(0).normal(size=(80, 2))
+        >>> y = X[:, 0] > 0
+        >>> clf = ABNetClassifier((2,), max_iter=2, preprocessor=None, random_state=0).fit(X, y)
+        >>> losses = clf.gibbs_losses(X, y)[clf.bound_rows_]
+        >>> round(bounds.loss_bound(losses) - clf.certificate_.gibbs_risk_bound, 6)
+        0.0
+        """
+        check_is_fitted(self, "model_")
+        prepared = self.model_.prepare(self._checked(X))
+        codes, _ = with_unknown(self.model_.labels.encode(y), self.model_.n_classes)
+        predictor = self.model_.predictor
+        rng = Generators.of(self.seed_).certify
+        found = losses_on_test_set(self.posterior_, predictor, prepared, predictor.scores(prepared), codes, rng)
+        if found is None:
+            raise ValueError("this model predicts in closed form: there are no losses of draws.")
+        return found.losses
 
     def trade_off(self, positive: Any = None) -> TradeOff:
         """What thresholds reach, estimated on training rows (`held_`).

@@ -16,8 +16,8 @@ from threadpoolctl import threadpool_limits
 
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify_model import certify_judged
-from abnet.certificates.from_evidence import Terms
 from abnet.certificates.outside import judge_answers
+from abnet.certificates.terms import Terms
 from abnet.estimators.certificate_mixin import CertificateMixin
 from abnet.estimators.table_parts import Labelled, for_tables, read_rows, take, two_random_parts
 from abnet.model.model import Model
@@ -25,7 +25,7 @@ from abnet.model.performance_measures import auc, balanced_error, calibration_er
 from abnet.tables.labels import Labels
 from abnet.tables.model_labels import label_places
 from abnet.tables.notes import Note
-from abnet.tables.preparation.choose import DecimalMarkError
+from abnet.tables.preparation.column_kinds import DecimalMarkError
 from abnet.tables.table_source import TableSource
 from abnet.utils.atomic import temporary_folder
 from abnet.utils.parameters import check_fraction

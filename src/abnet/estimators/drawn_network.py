@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.evidence import observe
-from abnet.certificates.from_evidence import Terms, certify_drawn
+from abnet.certificates.from_evidence import certify_drawn
+from abnet.certificates.terms import Terms
 from abnet.model.predictors.layers import Layers
 from abnet.networks.posterior import Posterior
 from abnet.tables.labels import Labels
@@ -57,7 +58,7 @@ def draw_network(
     >>> posterior = Posterior.from_networks([one], [one], Exact())
     >>> labels, rng = Labels(np.array([-1, 1])), np.random.default_rng(0)
     >>> network, certificate = draw_network(posterior, X, y, rng, labels, terms=terms)
-    >>> certificate.statements[0].counted["log_density_ratio"], certificate.facts.n_rows
+    >>> certificate.statements[0].log_density_ratio, certificate.facts.n_rows
     (0.0, 4)
     """
     drawn, ratio = posterior.draw(rng)

@@ -13,13 +13,15 @@ from numpy.typing import NDArray
 
 from abnet.bounds import gibbs_bound
 from abnet.certificates.certificate import Certificate
+from abnet.certificates.copied_rows import warn_of_copies
 from abnet.certificates.decision import ARGMAX, Decision
-from abnet.certificates.fingerprint import fingerprint, warn_of_copies
-from abnet.certificates.from_evidence import Terms, about_the_vote, certify
+from abnet.certificates.estimate import Estimate
+from abnet.certificates.from_evidence import certify, counting
 from abnet.certificates.goals import Goal
 from abnet.certificates.held import Held
-from abnet.certificates.split import Split, row_hashes, warn_of_few_rows
-from abnet.certificates.statement import Estimate
+from abnet.certificates.row_hashing import fingerprint, row_hashes
+from abnet.certificates.split import Split, warn_of_few_rows
+from abnet.certificates.terms import Terms
 from abnet.estimators.column_checks import checked_notes
 from abnet.estimators.drawn_network import draw_network
 from abnet.estimators.fit_card import card_of
@@ -226,7 +228,7 @@ def judge(
     held = with_probabilities(held, learned.calibration)
     decision, made = decide(goal, held, seen.scores, rows.bound().codes, rows.labels.names, seen.terms)
     if decision != ARGMAX:
-        certificate = about_the_vote(certificate)
+        certificate = counting(certificate, "vote")
     return certificate.adding(made), decision, None
 
 
@@ -238,7 +240,7 @@ def _estimate(seen: Observed, codes: NDArray[np.intp]) -> Estimate:
     # A closed form has no losses of drawn networks: use its own losses instead.
     risk = float(losses_of(seen.scores, codes).mean()) if evidence.losses is None else evidence.losses.mean() or 0.0
     return Estimate(
-        quantity="Gibbs risk", of="draw", counted={"risk": risk, "n": n, "kl": terms.kl},
+        quantity="bound on the Gibbs risk", counted={"risk": risk, "n": n, "kl": terms.kl},
         value=gibbs_bound(risk, terms.kl, n, terms.delta, n_candidates=terms.n_candidates),
         why="No theorem covers the way this model was trained, so nothing is promised about new data.",
     )  # fmt: skip

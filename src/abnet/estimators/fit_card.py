@@ -10,10 +10,10 @@ from sklearn.base import BaseEstimator
 
 from abnet import __version__
 from abnet.certificates.decision import ARGMAX, Decision
-from abnet.certificates.fingerprint import background_rows
+from abnet.certificates.estimate import Estimate
 from abnet.certificates.fitted_rows import MOST_ROWS, RowFilter, kept_rows, row_filter
-from abnet.certificates.statement import Estimate
 from abnet.certificates.trade_off import trade_offs
+from abnet.explanation.background_rows import background_rows
 from abnet.model.card import Card, Curve
 from abnet.training.labelled_rows import marks_of
 from abnet.training.learned import Learned, PreparedRows

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.certificates.decision import ARGMAX, Decision
-from abnet.certificates.from_evidence import Terms
 from abnet.certificates.goals import Goal, TargetRecall
 from abnet.certificates.held import Held
 from abnet.certificates.meet_goal import meet
-from abnet.certificates.statement import Statement
+from abnet.certificates.rates_of_cut import first_warning
+from abnet.certificates.statements.statement import Statement
+from abnet.certificates.terms import Terms
 from abnet.model.calibration import Calibration
 from abnet.utils.class_scores import winners
 from abnet.utils.errors import Parameter, ParameterWarning
@@ -94,7 +95,7 @@ def decide(
             stacklevel=5,
         )  # fmt: skip
         return ARGMAX, made
-    warning = goal.warning(made)
+    warning = first_warning(made)
     if warning is not None:
         warnings.warn(
             ParameterWarning(

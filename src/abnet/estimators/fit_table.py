@@ -17,9 +17,9 @@ from abnet.estimators.logistic_rival import counted_rival, held_out_rival, learn
 from abnet.estimators.table_parts import for_tables, read_rows
 from abnet.model.card import Rival
 from abnet.model.file import save
-from abnet.tables.learning_part import Learning
 from abnet.tables.notes import NoteWarning, warn_of
 from abnet.tables.table_source import TableSource
+from abnet.tables.training_part import TrainingPart
 from abnet.utils.atomic import temporary_folder
 from abnet.utils.parameters import check_positive
 from abnet.utils.progress import report_progress
@@ -48,7 +48,7 @@ def fit_table(
     """Train a classifier on a table of any size, certify it, and write it to a model file if one is named.
 
     A table of at most `max_learn_rows` rows is fitted in memory. On a larger table, at most this many rows train the
-    model, chosen by a hash of their content (`abnet.certificates.split`). All other rows are streamed through the
+    model, chosen by a hash of their content (`abnet.certificates.keyed_order`). All other rows are streamed through the
     fitted model and certify it. The `random_state` of the fitted copy is the seed that was used.
 
     Parameters
@@ -126,7 +126,7 @@ def fit_table(
 
 
 def _learn_whole(
-    classifier: CertificateMixin, part: Learning, groups: NDArray[Any] | None, target: str, *, compare: bool
+    classifier: CertificateMixin, part: TrainingPart, groups: NDArray[Any] | None, target: str, *, compare: bool
 ) -> tuple[Rival, ...]:
     """Fit a table in memory and free its frame if possible; also fit logistic regression for comparison."""
     fitted = classifier._fit(part.X, part.y, groups=groups, emptied=True, written=True)
@@ -137,7 +137,7 @@ def _learn_whole(
 
 
 def _learn_and_count(
-    classifier: CertificateMixin, part: Learning, groups: NDArray[Any] | None, target: str, *, compare: bool
+    classifier: CertificateMixin, part: TrainingPart, groups: NDArray[Any] | None, target: str, *, compare: bool
 ) -> tuple[Rival, ...]:
     """Train on the rows in memory and certify on all others; also do so for logistic regression, for comparison."""
     assert part.learns is not None
@@ -152,7 +152,7 @@ def _learn_and_count(
     return tuple(counted_rival(fitted, errors, found.seen) for errors in found.other_errors.values())
 
 
-def _written(classifier: CertificateMixin, part: Learning, output: Path) -> FittedTable:
+def _written(classifier: CertificateMixin, part: TrainingPart, output: Path) -> FittedTable:
     """Write the model file and return the `FittedTable`."""
     model = classifier.model_
     replaced, preparation = output.exists(), model.preparation

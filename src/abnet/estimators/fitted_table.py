@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from abnet.certificates.certificate import Certificate, Facts
-from abnet.certificates.sentences import counted_row
-from abnet.certificates.statement import Estimate
+from abnet.certificates.certificate import Certificate
+from abnet.certificates.estimate import Estimate
+from abnet.certificates.facts import Facts
 from abnet.model.card import Card, Rival
 from abnet.tables.notes import Note
 from abnet.utils.wording import number_of, percent
@@ -83,7 +83,7 @@ class FittedTable:
             return ""
         parts = list(zip(c.facts.class_rows, c.facts.class_errors, strict=True))
         wrong, right = [k == n for n, k in parts], [k == 0 and n > 0 for n, k in parts]
-        counted = counted_row(c.facts)
+        counted = c.facts.counted()
         if sum(right) == 1 and all(a or b for a, b in zip(wrong, right, strict=True)):
             only = self.classes[right.index(True)]
             return f"This model is useless: it predicts {only} on all {number_of(c.facts.n_rows, counted)}."

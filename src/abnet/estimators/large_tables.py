@@ -9,8 +9,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from abnet.certificates.copied_rows import CopiesInStream
 from abnet.certificates.evidence import Evidence, observe
-from abnet.certificates.fingerprint import CopiesInStream
 from abnet.certificates.fitted_rows import RowFilter, kept_rows, row_filter
 from abnet.certificates.from_evidence import certify
 from abnet.estimators.certificate_mixin import CertificateMixin
@@ -18,10 +18,10 @@ from abnet.estimators.fit import Fitted
 from abnet.estimators.known_classes import warn_of_unknown
 from abnet.estimators.refit import fitting_anew
 from abnet.model.model import Model
-from abnet.tables.frames import as_table
-from abnet.tables.learning_part import Learning
 from abnet.tables.model_labels import label_codes
 from abnet.tables.preparation import Unseen
+from abnet.tables.table import as_table
+from abnet.tables.training_part import TrainingPart
 from abnet.tables.unseen import UnseenWarning, merge
 from abnet.training.features import is_our_own
 from abnet.training.labelled_rows import marks_of
@@ -88,7 +88,7 @@ def count_rows(
         The whole table, in its original order.
     target : str
     learns : array of bool (n,)
-        Whether each row is a training row, from `learning_part`.
+        Whether each row is a training row, from `choose_training_part`.
     losses : bool
         Whether the scores are the expected output; if not, the Gibbs risk is not certified.
     others : mapping, optional
@@ -127,7 +127,7 @@ def count_rows(
         for name, other in (others or {}).items():
             answers = other(rows.features if isinstance(rows, CodedRows) else rows)
             found.other_errors[name] = found.other_errors.get(name, 0) + int(np.count_nonzero(answers != codes))
-    found.copies = stream.told(classes)
+    found.copies = stream.warning(classes)
     if used:
         X, codes = (np.concatenate(parts) for parts in zip(*used, strict=True))
         found.row_filter = row_filter(X, marks_of(codes, model.n_classes))
@@ -161,7 +161,7 @@ def check_streamable(settings: Settings) -> None:
         )  # fmt: skip
 
 
-def learn_all(classifier: CertificateMixin, part: Learning) -> Fitted:
+def learn_all(classifier: CertificateMixin, part: TrainingPart) -> Fitted:
     """Fit a classifier to the training rows (all but one in a thousand), and free their frame."""
     settings = classifier.settings()
     check_streamable(settings)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from abnet.bounds import clopper_pearson_bound
 from abnet.bounds.counted import group_error_bound
 from abnet.certificates.evidence import Evidence
-from abnet.certificates.from_evidence import Terms
+from abnet.certificates.terms import Terms
 from abnet.estimators.fit import Fitted
 from abnet.model.card import Rival
 from abnet.utils.groups import number_groups

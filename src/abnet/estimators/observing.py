@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.certificates.evidence import Evidence, observe
-from abnet.certificates.from_evidence import Terms
+from abnet.certificates.terms import Terms
 from abnet.estimators.posterior_losses import losses_of_draws
 from abnet.model.predictors.predictor import Predictor
 from abnet.networks.posterior import Posterior

@@ -13,14 +13,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify_model import confusion_of
 from abnet.certificates.decision import ARGMAX
-from abnet.certificates.from_evidence import Terms
 from abnet.certificates.grouped_rows import check_groups
 from abnet.certificates.outside import judge_answers
+from abnet.certificates.terms import Terms
 from abnet.certificates.training_rows import find_fitted, refuse_fitted
 from abnet.model.digest import belonging
 from abnet.model.model import Model
-from abnet.tables.preparation.transformers import as_frame
+from abnet.tables.table import as_frame
 from abnet.utils.caller_rows import is_frame, take_rows
+from abnet.utils.html_text import fitted_html
 
 if TYPE_CHECKING:
     from abnet.explanation.row_explanation import Explanation
@@ -197,8 +198,6 @@ class PredictionMixin(ClassifierMixin, BaseEstimator):
 
     def _fitted_html(self, parameters: str) -> str:
         """scikit-learn's display of the estimator, followed by recipe and certificate if it is fitted."""
-        from abnet.certificates.sentences import fitted_html
-
         made = vars(self).get("model_")
         return parameters if made is None else fitted_html(parameters, made.certificate, made.card.recipe or "")
 

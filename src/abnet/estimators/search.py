@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.from_evidence import for_candidates
-from abnet.certificates.split import drawn_seed
+from abnet.certificates.random_seed import drawn_seed
 from abnet.estimators.certificate_mixin import CertificateMixin
 from abnet.estimators.refit import fitting_anew
 from abnet.model.model import Model

@@ -9,17 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from abnet.certificates.split import Split, drawn_seed, row_hashes
+from abnet.certificates.random_seed import drawn_seed
+from abnet.certificates.row_hashing import row_hashes
+from abnet.certificates.split import Split
 from abnet.estimators.certificate_mixin import CertificateMixin
 from abnet.estimators.certified import CertifiedClassifier
 from abnet.tables import TableError
 from abnet.tables.binning import bin_names
-from abnet.tables.frames import as_table
-from abnet.tables.learning_part import Learning, learning_part
 from abnet.tables.named_columns import NamedColumnError, cell_texts, check_named, without_group
 from abnet.tables.preparation import TablePreparation
+from abnet.tables.table import as_table
 from abnet.tables.table_errors import UnknownColumnError, listed
 from abnet.tables.table_source import TableSource
+from abnet.tables.training_part import TrainingPart, choose_training_part
 from abnet.utils.caller_rows import take_rows
 from abnet.utils.errors import Parameter, ParameterError
 from abnet.utils.wording import number_of
@@ -105,7 +107,7 @@ def read_rows(
     bins: int | Sequence[float] | None = None,
     max_learn_rows: int = sys.maxsize,
     at_least: int,
-) -> tuple[Learning, NDArray[Any] | None]:
+) -> tuple[TrainingPart, NDArray[Any] | None]:
     """Read a table, and take the target and the groups out of it; of a large table, only the training rows.
 
     Parameters
@@ -136,7 +138,7 @@ def read_rows(
     check_roles(target, drop, group, preparation)
     settings = classifier.settings()
     try:
-        part = learning_part(
+        part = choose_training_part(
             lambda: _without_columns(source.frames(), drop),
             target,
             max_learn_rows=max_learn_rows,
@@ -175,7 +177,7 @@ def _without_columns(frames: "Iterable[polars.DataFrame]", drop: Sequence[str]) 
         yield frame.drop(list(drop))
 
 
-def _take_groups(part: Learning, group: str | None) -> tuple[Learning, NDArray[Any] | None]:
+def _take_groups(part: TrainingPart, group: str | None) -> tuple[TrainingPart, NDArray[Any] | None]:
     """Take the group column out of the rows; without a column name, nothing changes."""
     if group is None:
         return part, None

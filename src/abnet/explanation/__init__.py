@@ -1,4 +1,4 @@
-"""Why a model says what it says: of single rows, and as a whole."""
+"""Explanations: which columns moved the answers for single rows, and which matter to a model as a whole."""
 
 from typing import TYPE_CHECKING
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.certificates.fingerprint import BACKGROUND_ROWS, decimals, drawn_rows
+from abnet.explanation.background_rows import BACKGROUND_ROWS, decimals, drawn_rows
 from abnet.model.model import Model
 from abnet.model.predictors.predictor import as_matrix
 from abnet.utils import checks
@@ -239,14 +239,14 @@ class ExplanationPlan:
         """The plan in a record; ValueError for anything that `to_dict` would not have written."""
         where = "explanation plan"
         places = checks.list_of(checks.tally)
-        fields = checks.take(
+        fields = checks.fields(
             where,
             record,
             version=checks.one_of(VERSION),
             columns=checks.list_of(checks.text),
             owners=places,
             codes=places,
-            original=checks.flag,
+            original=checks.boolean,
             background=lambda name, value: value,
             permutations=checks.list_of(checks.list_of(places)),
             exact_columns=checks.tally,

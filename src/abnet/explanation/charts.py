@@ -9,11 +9,11 @@ import numpy as np
 
 from abnet.explanation.direction import category_effects
 from abnet.explanation.model_explanation import ColumnImportance, ModelExplanation
-from abnet.explanation.own_cells import OwnCells
 from abnet.explanation.regions import Region
+from abnet.explanation.restored_cells import RestoredCells
 from abnet.explanation.row_explanation import RowExplanation
 from abnet.explanation.units import Unit, change_text, quantity_name, value_text
-from abnet.utils.plots import LOWERS, OKABE_ITO, RAISES, drawable, label_panel, save, styled
+from abnet.utils.plots import LOWERS, OKABE_ITO, RAISES, drawable, label_panel, save_figure, styled
 from abnet.utils.wording import number_of, percentage_points
 
 if TYPE_CHECKING:
@@ -462,11 +462,11 @@ def dependence_figure(explanation: ModelExplanation, column: int, *, output: int
     return figure
 
 
-def _has_values(cells: OwnCells) -> bool:
+def _has_values(cells: RestoredCells) -> bool:
     return cells.numbers is not None or cells.categories is not None
 
 
-def _scatter_categories(axes: "Axes", cells: OwnCells, contributions: Any) -> None:
+def _scatter_categories(axes: "Axes", cells: RestoredCells, contributions: Any) -> None:
     ranked = [effect.name for effect in category_effects(cells, contributions)]
     places = np.array([ranked.index(category) for category in cells.categories or ()])
     axes.scatter(places, contributions, s=12, color=LOWERS, linewidths=0)
@@ -514,21 +514,21 @@ def region_mass_figure(explanation: ModelExplanation) -> "Figure":
 def save_row_figures(row: RowExplanation, folder: str | os.PathLike[str]) -> list[Path]:
     """Write the figures of a row to a folder, as PNG and SVG, and return their paths."""
     stem = Path(folder) / f"row-{row.number}"
-    paths = list(save(contributions_figure(row), f"{stem}-columns"))
+    paths = list(save_figure(contributions_figure(row), f"{stem}-columns"))
     if row.regions is not None:
-        paths += save(row_regions_figure(row), f"{stem}-regions")
+        paths += save_figure(row_regions_figure(row), f"{stem}-regions")
     return paths
 
 
 def save_model_figures(explanation: ModelExplanation, folder: str | os.PathLike[str]) -> list[Path]:
     """Write the figures of a model to a folder, as PNG and SVG, and return their paths."""
     folder = Path(folder)
-    paths = list(save(importance_figure(explanation), folder / "importance"))
-    paths += save(beeswarm_figure(explanation), folder / "beeswarm")
+    paths = list(save_figure(importance_figure(explanation), folder / "importance"))
+    paths += save_figure(beeswarm_figure(explanation), folder / "beeswarm")
     ranked = [explanation.importance.index(column) for column in explanation.ranked()]
     drawn = [j for j in ranked if _has_values(explanation.cells[j])]
     for number, j in enumerate(drawn[:DEPENDENCES], start=1):
-        paths += save(dependence_figure(explanation, j), folder / f"dependence-{number}")
+        paths += save_figure(dependence_figure(explanation, j), folder / f"dependence-{number}")
     if explanation.regions is not None:
-        paths += save(region_mass_figure(explanation), folder / "regions")
+        paths += save_figure(region_mass_figure(explanation), folder / "regions")
     return paths

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.explanation.own_cells import OwnCells
+from abnet.explanation.restored_cells import RestoredCells
 
 __all__ = ["CLEAR", "CategoryEffect", "category_effects", "rank_correlation"]
 
@@ -23,12 +23,12 @@ class CategoryEffect(NamedTuple):
     n_rows: int
 
 
-def category_effects(cells: OwnCells, contributions: Floats) -> list[CategoryEffect]:
+def category_effects(cells: RestoredCells, contributions: Floats) -> list[CategoryEffect]:
     """The categories of a column with their mean contributions, the highest first; empty for other columns.
 
     Examples
     --------
-    >>> effects = category_effects(OwnCells(None, ("a", "b", "a")), np.array([0.1, -0.2, 0.3]))
+    >>> effects = category_effects(RestoredCells(None, ("a", "b", "a")), np.array([0.1, -0.2, 0.3]))
     >>> [(effect.name, effect.contribution, effect.n_rows) for effect in effects]
     [('a', 0.2, 2), ('b', -0.2, 1)]
     """
@@ -42,14 +42,14 @@ def category_effects(cells: OwnCells, contributions: Floats) -> list[CategoryEff
     return sorted(effects, key=lambda effect: -effect.contribution)
 
 
-def rank_correlation(cells: OwnCells, contributions: Floats) -> float | None:
+def rank_correlation(cells: RestoredCells, contributions: Floats) -> float | None:
     """Spearman's correlation of a column's numbers and contributions, over the rows that have a number.
 
     None if the column has no numbers, or if one of the two does not vary.
 
     Examples
     --------
-    >>> rank_correlation(OwnCells(np.array([1.0, 2.0, np.nan, 9.0])), np.array([0.0, 3.0, 1.0, 4.0]))
+    >>> rank_correlation(RestoredCells(np.array([1.0, 2.0, np.nan, 9.0])), np.array([0.0, 3.0, 1.0, 4.0]))
     1.0
     """
     if cells.numbers is None:

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.certificates.fingerprint import BACKGROUND_ROWS
 from abnet.explanation.background import ExplanationPlan, column_layout
+from abnet.explanation.background_rows import BACKGROUND_ROWS
 from abnet.explanation.model_explanation import ModelExplanation, explain_model_inputs
 from abnet.explanation.row_cells import row_cells
 from abnet.explanation.row_explanation import Explanation, RowExplanation, explain_inputs
 from abnet.model.model import Model
 from abnet.model.table_rows import InputWatch, ModelOrPath, as_model, prepared, whole_table
-from abnet.tables.frames import as_table
 from abnet.tables.model_labels import true_labels
 from abnet.tables.named_columns import label_text
-from abnet.tables.preparation.input_check import refuse_shift, shift_notes
+from abnet.tables.preparation.input_shift import refuse_shift, shift_notes
+from abnet.tables.table import as_table
 from abnet.utils.atomic import atomic_path
 from abnet.utils.errors import Parameter, ParameterError
 from abnet.utils.progress import ProgressCallback, part_of_progress, report_progress

@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from abnet.explanation.background import ExplanationPlan, network_inputs
 from abnet.explanation.direction import CLEAR, CategoryEffect, category_effects, rank_correlation
-from abnet.explanation.own_cells import OwnCells, own_cells
 from abnet.explanation.regions import Region, RegionTable, RowRegions, region_table, why_no_regions
+from abnet.explanation.restored_cells import RestoredCells, restore_cells
 from abnet.explanation.shapley import game_of, shapley_values
 from abnet.explanation.units import Unit, error_text, explained_unit, quantity_name, value_text
 from abnet.model.model import FittedClassifier, Model, model_of
@@ -97,7 +97,7 @@ class ModelExplanation:
     classes : tuple of str
     contributions : array (rows, columns, C)
         Contributions in the explained rows to the probability of the second of two classes, or of each of several.
-    cells : tuple of OwnCells
+    cells : tuple of RestoredCells
         For each column, the cells of the explained rows, in the table's own units.
     unit : {"probability", "score"}
         What is explained: a score if the model has no probabilities.
@@ -113,7 +113,7 @@ class ModelExplanation:
     no_regions: str
     classes: tuple[str, ...]
     contributions: Floats
-    cells: tuple[OwnCells, ...]
+    cells: tuple[RestoredCells, ...]
     unit: Unit
 
     def ranked(self) -> list[ColumnImportance]:
@@ -413,7 +413,7 @@ def explain_model_inputs(
         located = _drawn(rng, len(matrix), _n_located_rows(table))
         n_located = len(located)
         row_regions = table.listed(_mean_probabilities(table, matrix[located]), regions)
-    cells = own_cells(model, matrix[explained][:, : plan.columns.n_features])
+    cells = restore_cells(model, matrix[explained][:, : plan.columns.n_features])
     return ModelExplanation(
         importance=_importance(plan.columns.names, contributions, cells, growth),
         n_explained=len(explained),
@@ -479,7 +479,7 @@ def _error_growth(
 
 
 def _importance(
-    names: tuple[str, ...], contributions: Floats, cells: tuple[OwnCells, ...], growth: Floats | None
+    names: tuple[str, ...], contributions: Floats, cells: tuple[RestoredCells, ...], growth: Floats | None
 ) -> tuple[ColumnImportance, ...]:
     """Importance of the columns, from contributions (rows, columns, C) and growths of the error (columns, rows)."""
     sizes = np.abs(contributions)

@@ -7,7 +7,7 @@ from abnet.explanation.background import ColumnLayout
 from abnet.model.model import Model
 from abnet.tables.cells import to_text
 from abnet.tables.csv_header import UNNAMED
-from abnet.tables.frames import Table, as_table
+from abnet.tables.table import Table, as_table
 from abnet.utils.coded_rows import dense
 
 __all__ = ["row_cells"]

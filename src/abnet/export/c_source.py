@@ -8,7 +8,6 @@ from functools import reduce
 from operator import add
 from pathlib import Path
 
-from abnet.certificates.sentences import decision_sentence
 from abnet.export.c_decision import decision_code, probability_code
 from abnet.export.c_example import example_program
 from abnet.export.c_features import feature_code
@@ -316,7 +315,7 @@ def _heading(plan: ExportPlan, body: CPart, prefix: str, single: bool) -> list[s
         "",
         promise,
         "",
-        decision_sentence(model.decision, model.labels.names),
+        model.decision.sentence(model.labels.names),
         "",
         f"Constants: {body.flash} bytes, and a few kB of code. Local arrays of a prediction: {body.ram} bytes of "
         f"stack, and some hundred bytes for the rest. {link} Compile with -O3.",

@@ -10,7 +10,6 @@ import numpy as np
 
 from abnet import __version__
 from abnet.certificates.decision import Decision
-from abnet.certificates.sentences import decision_sentence
 from abnet.export.onnx_features import onnx_features
 from abnet.export.onnx_graph import DOMAINS, OnnxGraph, import_onnx
 from abnet.export.plan import ExportPlan, FixedPaths, MeanLayers, SignLayers, SignTable, VoteTable, export_plan
@@ -169,7 +168,7 @@ def _properties(plan: ExportPlan, names: list[str]) -> dict[str, str]:
     return {
         "certificate": str(model.certificate or "no certificate"),
         "decision": json.dumps(msgspec.to_builtins(model.decision)),
-        "decision_in_words": decision_sentence(model.decision, model.labels.names),
+        "decision_in_words": model.decision.sentence(model.labels.names),
         "classes": json.dumps(list(model.labels.names)),
         "inputs": json.dumps(dict(zip(names, columns, strict=True))),
     }

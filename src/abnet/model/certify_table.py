@@ -9,12 +9,15 @@ from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify_model import certify_judged, confusion_of
 from abnet.certificates.decided import about_the_decision
 from abnet.certificates.decision import ARGMAX
-from abnet.certificates.from_evidence import Terms
+from abnet.certificates.estimate import Estimate
 from abnet.certificates.goals import Goal
+from abnet.certificates.keyed_order import row_order
 from abnet.certificates.outside import Judged
+from abnet.certificates.random_seed import drawn_seed
+from abnet.certificates.row_hashing import row_hashes
 from abnet.certificates.scores import certify_scores
-from abnet.certificates.split import drawn_seed, row_hashes, row_order
-from abnet.certificates.statement import Estimate
+from abnet.certificates.statements.cost_bound import CostBound
+from abnet.certificates.terms import Terms
 from abnet.certificates.training_rows import estimate_error, refuse_fitted
 from abnet.model.digest import belonging
 from abnet.model.labelled_table import JudgedTable, judge_model_rows, judge_predictions
@@ -138,7 +141,7 @@ def certify_table(
     if allow_training_rows:
         return wanted.outcome(estimate_error(rows.judged().wrong, rows.seen), rows)
     refuse_fitted(rows.seen)
-    if rows.decision != ARGMAX and rows.promised is not None and rows.promised.find("cost", "predict") is not None:
+    if rows.decision != ARGMAX and rows.promised is not None and rows.promised.each(CostBound):
         rows.said.append("the model was fitted with costs, and every error counts the same here; give the costs again")
     made = wanted.certified(rows)
     if goal is not None or not isinstance(made.made, Certificate):

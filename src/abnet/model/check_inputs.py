@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from abnet.model.table_rows import InputWatch, ModelOrPath, as_model, frames_of, prepared
-from abnet.tables.frames import as_table
-from abnet.tables.preparation.input_check import ColumnCheck, number_of_tests, shifted
+from abnet.tables.preparation.input_shift import ColumnCheck, number_of_tests, shifted
+from abnet.tables.table import as_table
 from abnet.tables.table_errors import listed
 from abnet.tables.unseen import Unseen, merge
 from abnet.utils.parameters import check_fraction

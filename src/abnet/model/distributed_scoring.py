@@ -14,11 +14,14 @@ from numpy.typing import ArrayLike
 
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.evidence import Evidence, Groups, observe
-from abnet.certificates.fitted_rows import Sighted
-from abnet.certificates.from_evidence import Terms, certify
+from abnet.certificates.fitted_rows import RowsFound
+from abnet.certificates.from_evidence import certify
 from abnet.certificates.grouped_rows import check_groups
-from abnet.certificates.split import RandomState, bet_keys, drawn_seed, row_hashes, row_order
-from abnet.certificates.training_rows import filter_of, label_marks, refuse_fitted
+from abnet.certificates.keyed_order import bet_keys, row_order
+from abnet.certificates.random_seed import RandomState, drawn_seed
+from abnet.certificates.row_hashing import row_hashes
+from abnet.certificates.terms import Terms
+from abnet.certificates.training_rows import filter_of, label_values, refuse_fitted
 from abnet.model.digest import belonging, model_digest
 from abnet.model.model import FittedClassifier, Model, model_of
 from abnet.tables.labels import check_labelled, with_unknown
@@ -36,7 +39,7 @@ class PartEvidence:
     Attributes
     ----------
     evidence : Evidence
-    sighted : Sighted
+    training_rows : RowsFound
         How many of the rows the model was fitted on, by its filter.
     contents : dict
         For rows in groups: the sum of the hashes of each group's rows, which the betting bound orders the groups by.
@@ -45,7 +48,7 @@ class PartEvidence:
     """
 
     evidence: Evidence
-    sighted: Sighted = field(default_factory=Sighted)
+    training_rows: RowsFound = field(default_factory=RowsFound)
     contents: dict[Any, int] = field(default_factory=dict)
     model: str | None = None
 
@@ -55,7 +58,12 @@ class PartEvidence:
         contents = dict(self.contents)
         for name, content in other.contents.items():
             contents[name] = (contents.get(name, 0) + content) % 2**64
-        return PartEvidence(self.evidence + other.evidence, self.sighted + other.sighted, contents, self.model)
+        return PartEvidence(
+            evidence=self.evidence + other.evidence,
+            training_rows=self.training_rows + other.training_rows,
+            contents=contents,
+            model=self.model,
+        )
 
 
 def partition_evidence(
@@ -77,7 +85,7 @@ def partition_evidence(
     >>> from abnet.model.predictors.compact import Compact
     >>> net = Model(Compact(np.ones((1, 1, 2)), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
     >>> found = partition_evidence(net, np.array([[3.0, 3.0], [-1.0, -2.0]]), [1, 1])
-    >>> found.evidence.n_rows, found.evidence.errors, found.sighted.found
+    >>> found.evidence.n_rows, found.evidence.errors, found.training_rows.found
     (2, 1, 0)
     """
     loaded, given = model_of(model), np.asarray(y)
@@ -93,15 +101,17 @@ def partition_evidence(
     codes, _ = with_unknown(found, K)
     seen = filter_of(loaded)
     if seen is not None:
-        seen.add(dense(rows), label_marks(found, K))
+        seen.add(dense(rows), label_values(found, K))
     scores = loaded.predictor.scores(rows)
     evidence = observe(
         loaded.decision(scores), codes, labels.names, losses=losses_of(scores, codes) if exact else None, groups=groups,
         keys=None if groups is None else np.zeros(len(codes), np.uint64),  # `certify_parts` orders the groups
     )  # fmt: skip
-    sighted = Sighted() if seen is None else seen.sighted
+    training_rows = RowsFound()
+    if seen is not None:
+        training_rows = seen.counts
     contents = {} if groups is None else _contents(X, given, np.asarray(groups))
-    return PartEvidence(replace(evidence, values=None), sighted, contents, model_digest(loaded))
+    return PartEvidence(replace(evidence, values=None), training_rows, contents, model_digest(loaded))
 
 
 def _contents(X: Any, y: Any, groups: Any) -> dict[Any, int]:
@@ -150,7 +160,7 @@ def certify_parts(
         raise ValueError("the partitions were predicted by another model: pass the model that the evidence is about.")
     seen = filter_of(loaded)
     if seen is not None:
-        seen.sighted = whole.sighted
+        seen.counts = whole.training_rows
     refuse_fitted(seen, instead="Certify on other rows.")
     evidence, seed = whole.evidence, drawn_seed(random_state)
     if evidence.groups is None:

@@ -26,9 +26,10 @@ from abnet.utils.atomic import atomic_path
 __all__ = ["FORMAT", "VERSION", "check_promise", "config_text", "digest", "load", "pack", "save", "unpack"]
 
 FORMAT = "abnet"
-VERSION = "3"
-"""Raised whenever a reader of the version before would refuse a new file, or predict otherwise. Version 3 has the
-inputs of the training rows, the trade-offs and the rows without a label in the card, and the model in a certificate."""
+VERSION = "4"
+"""Raised whenever a reader of the version before would refuse a new file, or predict otherwise. Version 4 has
+another hash of rows in the filter of training rows, and the statements of a certificate by their kind, each with fields
+of its own."""
 
 HEADER = 2**26
 """Longest header read, in bytes: the preparation of a very wide table takes some megabytes."""
@@ -298,11 +299,9 @@ def check_promise(model: Model, certificate: Certificate | None) -> None:
     if certificate is None:
         return
     belonging(certificate, model)
-    decision = model.decision
-    answers: dict[str, float | str | None] = {"threshold": decision.threshold}
-    if decision.positive is not None:
-        answers["called"] = model.labels.names[decision.positive]
     for statement in certificate.statements:
-        promised = {field: statement.rule[field] for field in ("threshold", "called") if field in statement.rule}
-        if statement.value is not None and promised and promised != answers:
-            raise ValueError(f"the certificate is about the decision {promised}, but the model has {answers}.")
+        rule = getattr(statement, "rule", None)
+        if statement.value is None or rule is None:
+            continue
+        if not rule.is_of(model.decision, model.labels.names):
+            raise ValueError(f"the certificate is about the decision {rule}, but the model has {model.decision}.")

@@ -1,6 +1,5 @@
 """Labelled rows of a table with their answers, from an abnet model or from a column of the table."""
 
-import hashlib
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,15 +12,16 @@ from abnet.certificates.decision import ARGMAX, Decision, confidence
 from abnet.certificates.fitted_rows import FittedRows
 from abnet.certificates.grouped_rows import check_single_rows
 from abnet.certificates.outside import Judged, judge_answers
-from abnet.certificates.training_rows import filter_of, label_marks
+from abnet.certificates.row_hashing import hash_sum, row_hashes
+from abnet.certificates.training_rows import filter_of, label_values
 from abnet.model.model import Model
 from abnet.model.table_rows import InputWatch, frames_of, prepared
 from abnet.tables import TableError
-from abnet.tables.frames import Table, as_table
 from abnet.tables.model_labels import true_labels
 from abnet.tables.named_columns import cell_texts, check_named, label_text, without_group
-from abnet.tables.preparation.input_check import ColumnCheck, refuse_shift, shift_notes
+from abnet.tables.preparation.input_shift import ColumnCheck, refuse_shift, shift_notes
 from abnet.tables.preparation.numeric_rows import number_cells
+from abnet.tables.table import Table, as_table
 from abnet.tables.table_errors import listed
 from abnet.tables.unseen import Unseen, merge
 from abnet.utils.coded_rows import dense
@@ -59,7 +59,7 @@ class JudgedTable:
     said : list of str
         Further notes.
     total : int
-        Sum of the hashes of all rows.
+        Sum of the hashes of all rows (`hash_sum`).
     decision : Decision
         How an abnet model answers.
     promised : Certificate or None
@@ -87,7 +87,7 @@ class JudgedTable:
     @property
     def digest(self) -> str:
         """A fingerprint of all cells of the table, which does not depend on the order of the rows."""
-        return f"{self.total:032x}"
+        return f"{self.total:016x}"
 
     def judged(self) -> Judged:
         """The answers and labels as codes."""
@@ -183,7 +183,7 @@ def judge_model_rows(
         frame = as_table(batch, before=before)
         before += frame.n_rows
         labelled = _keep_labels(frame, {"truth": target, **columns}, result, model.card.cuts)
-        result.total = (result.total + _row_sum(frame)) % 2**128
+        result.total = (result.total + _row_sum(frame)) % 2**64
         if isinstance(group, str) and group in frame.columns:
             result.together += [cell for cell, row in zip(cell_texts(frame, group), labelled, strict=True) if row]
         read = prepared(model, frame)
@@ -202,7 +202,7 @@ def judge_model_rows(
             known = {name: code for code, name in enumerate(result.known)}
             new = result.truth[len(result.truth) - int(labelled.sum()) :]
             codes = np.array([known.get(label, -1) for label in new], np.intp)
-            result.seen.add(dense(rows[labelled]), label_marks(codes, len(names)))
+            result.seen.add(dense(rows[labelled]), label_values(codes, len(names)))
     result.inputs = watch.check(result.unseen)
     refuse_shift(result.inputs, allow_shift=allow_shift)
     return result
@@ -283,8 +283,5 @@ def _keep_labels(
 
 
 def _row_sum(frame: Table) -> int:
-    """The sum of the rows' hashes."""
-    names = sorted(frame.columns)
-    cells = zip(*(cell_texts(frame, name) for name in names), strict=True)
-    marks = (hashlib.blake2b(repr((names, row)).encode(), digest_size=16).digest() for row in cells)
-    return sum(int.from_bytes(mark) for mark in marks)
+    """The sum of the rows' hashes, the same for any order of the rows and columns, in a file of any format."""
+    return hash_sum(row_hashes({name: cell_texts(frame, name) for name in sorted(frame.columns)}))

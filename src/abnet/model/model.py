@@ -19,6 +19,7 @@ from abnet.model.records import as_columns
 from abnet.tables.labels import Labels
 from abnet.tables.preparation import Preparation, as_preparation
 from abnet.utils.coded_rows import CodedRows, Inputs
+from abnet.utils.html_text import fitted_html
 from abnet.utils.wording import confidence, number_of, percent_up
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ class Model:
             n_rows = len(rows)
         if training is None or n_rows < LEAST_CHECKED:
             return self.preparation.inputs(rows)
-        from abnet.tables.preparation.input_check import warn_of_shift
+        from abnet.tables.preparation.input_shift import warn_of_shift
 
         inputs, columns = self.preparation.observed(rows)
         warn_of_shift(training, self.preparation.columns, columns)
@@ -308,8 +309,6 @@ class Model:
 
     def _repr_html_(self) -> str:
         """For notebooks: kind and certificate, without the arrays."""
-        from abnet.certificates.sentences import fitted_html
-
         return fitted_html(f"<p>{escape(self._summary())}.</p>", self.certificate, self.card.recipe or "")
 
 

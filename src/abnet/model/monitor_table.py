@@ -13,7 +13,11 @@ from numpy.typing import NDArray
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.decision import ARGMAX
 from abnet.certificates.monitor import Monitor, Quantity
-from abnet.certificates.rule_rates import OF_RULE
+from abnet.certificates.statements.cut_bound import CutBound
+from abnet.certificates.statements.cut_error import CutError
+from abnet.certificates.statements.precision import PrecisionBound, PrecisionTest
+from abnet.certificates.statements.rate_test import CutTest
+from abnet.certificates.statements.recall import RecallBound, RecallTest
 from abnet.certificates.training_rows import refuse_fitted
 from abnet.model.check_inputs import CheckedInputs
 from abnet.model.file import load
@@ -229,6 +233,14 @@ def _positive(model: Model, quantity: Quantity, positive: str | None) -> str | N
     return label_text(positive)
 
 
+_AT_THRESHOLD: dict[Quantity, tuple[type[CutBound | CutTest], ...]] = {
+    "error": (CutError,),
+    "recall": (RecallTest, RecallBound),
+    "precision": (PrecisionTest, PrecisionBound),
+}
+"""The statements about each quantity at a threshold."""
+
+
 def _certified(model: Model, quantity: Quantity, label: str | None) -> float:
     """The share of errors that the model's certificate promises for its own answers."""
     certificate, given = model.certificate, Parameter(quantity)
@@ -276,15 +288,12 @@ def _certified_of_class(model: Model, quantity: Quantity, label: str | None) -> 
 
 
 def _certified_at_threshold(certificate: Certificate | None, quantity: Quantity, label: str | None) -> float | None:
-    """The certified rate at the model's own threshold; None if there is none that says anything.
-
-    What the model was fitted for is a statement about the class; what else its threshold reaches is one about the
-    decision.
-    """
+    """The certified rate at the model's own threshold; None if there is none that says anything."""
     if certificate is None:
         return None
-    for of in ("class", OF_RULE):
-        found = certificate.find(quantity, of, label)
-        if found is not None and "threshold" in found.rule and found.value is not None and 0.0 < found.value < 1.0:
-            return found.value
+    for statement in certificate.statements:
+        if not isinstance(statement, _AT_THRESHOLD[quantity]) or label not in (None, statement.label):
+            continue
+        if statement.value is not None and 0.0 < statement.value < 1.0:
+            return statement.value
     return None

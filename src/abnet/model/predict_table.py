@@ -13,10 +13,10 @@ from abnet.certificates.decision import ARGMAX, Decision
 from abnet.model.model import Model
 from abnet.model.predictors.kinds import kind_of
 from abnet.model.table_rows import InputWatch, ModelOrPath, as_model, frames_of, prepared, unused_columns
-from abnet.tables.frames import Table, as_table
 from abnet.tables.named_columns import check_named
 from abnet.tables.notes import Note, note_records
-from abnet.tables.preparation.input_check import refuse_shift, shift_notes
+from abnet.tables.preparation.input_shift import refuse_shift, shift_notes
+from abnet.tables.table import Table, as_table
 from abnet.tables.table_errors import TableError, listed
 from abnet.tables.unseen import Unseen, merge, refuse_unseen
 from abnet.utils.atomic import atomic_path

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from abnet.model.file import load
 from abnet.model.model import FittedClassifier, Model, model_of
-from abnet.tables.frames import Table
 from abnet.tables.polars_frames import alike, as_polars
-from abnet.tables.preparation.input_check import ColumnCheck, InputTally
+from abnet.tables.preparation.input_shift import ColumnCheck, InputTally
 from abnet.tables.preparation.preparation import Read
 from abnet.tables.reading import batches
+from abnet.tables.table import Table
 from abnet.tables.unseen import Unseen
 from abnet.utils.caller_rows import is_frame
 

@@ -7,12 +7,13 @@ from abnet.utils.lazy import lazy_names
 if TYPE_CHECKING:
     from abnet.networks.ancestral import Ancestral
     from abnet.networks.bam import BAM
-    from abnet.networks.exact import Exact, expected_output, kl, region_probabilities, region_values
+    from abnet.networks.exact import Exact, expected_output, kl, lift, output, region_probabilities, region_values
     from abnet.networks.forward import psi, representation_probabilities
     from abnet.networks.initialisation import FanInUniform, GlorotNormal, Initialisation
+    from abnet.networks.masks import masked_output, widened
     from abnet.networks.pbgnet import PBGNet
     from abnet.networks.posterior import Posterior
-    from abnet.networks.protocol import Aggregation
+    from abnet.networks.protocol import Aggregation, linear_loss
     from abnet.networks.sampled_pbgnet import SampledPBGNet
     from abnet.networks.uniform import Uniform
 
@@ -30,10 +31,15 @@ __all__ = [
     "Uniform",
     "expected_output",
     "kl",
+    "lift",
+    "linear_loss",
+    "masked_output",
+    "output",
     "psi",
     "region_probabilities",
     "region_values",
     "representation_probabilities",
+    "widened",
 ]
 
 __getattr__, __dir__ = lazy_names(
@@ -41,12 +47,21 @@ __getattr__, __dir__ = lazy_names(
     {
         "abnet.networks.ancestral": ["Ancestral"],
         "abnet.networks.bam": ["BAM"],
-        "abnet.networks.exact": ["Exact", "expected_output", "kl", "region_probabilities", "region_values"],
+        "abnet.networks.exact": [
+            "Exact",
+            "expected_output",
+            "kl",
+            "lift",
+            "output",
+            "region_probabilities",
+            "region_values",
+        ],
         "abnet.networks.forward": ["psi", "representation_probabilities"],
         "abnet.networks.initialisation": ["FanInUniform", "GlorotNormal", "Initialisation"],
+        "abnet.networks.masks": ["masked_output", "widened"],
         "abnet.networks.pbgnet": ["PBGNet"],
         "abnet.networks.posterior": ["Posterior"],
-        "abnet.networks.protocol": ["Aggregation"],
+        "abnet.networks.protocol": ["Aggregation", "linear_loss"],
         "abnet.networks.sampled_pbgnet": ["SampledPBGNet"],
         "abnet.networks.uniform": ["Uniform"],
     },

@@ -195,7 +195,8 @@ def draw_signs(m: Float[Any, "*shape"], key: Key) -> Float[Any, "*shape"]:
     import jax
     import jax.numpy as jnp
 
-    s = jnp.where(2 * uniform(key, m.shape, m.dtype) - 1 < m, 1, -1).astype(m.dtype)
+    u = uniform(key, m.shape, m.dtype)
+    s = jnp.where(2 * u - 1 < m, 1, -1).astype(u.dtype)
     return m + jax.lax.stop_gradient(s - m)
 
 

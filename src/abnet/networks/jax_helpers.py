@@ -20,7 +20,9 @@ def uniform(key: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     """
     import jax
 
-    return jax.random.uniform(key, (prod(shape),), dtype).reshape(shape)
+    # float32 for arrays of NumPy in float64, unless JAX computes in float64 too: JAX would warn of it.
+    precision = jax.dtypes.canonicalize_dtype(dtype)
+    return jax.random.uniform(key, (prod(shape),), precision).reshape(shape)
 
 
 ADAM: Any

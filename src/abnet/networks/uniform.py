@@ -34,7 +34,10 @@ def representations(key: Key, d: int, n: int, dtype: Any) -> Float[Any, "_ {d}"]
         return corners(d, dtype)
     if isinstance(key, np.random.Generator):
         return (2 * key.integers(0, 2, (n, d)) - 1).astype(dtype)
-    return 2 * (jax_helpers.uniform(key, (n, d), np.float32) < 0.5).astype(dtype) - 1
+    import jax
+
+    draws = jax_helpers.uniform(key, (n, d), np.float32)
+    return 2 * (draws < 0.5).astype(jax.dtypes.canonicalize_dtype(dtype)) - 1
 
 
 def draw(key: Key, sizes: tuple[int, ...], n: int, dtype: Any) -> Matrices:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from abnet.paper.figures.figure2 import fig2
     from abnet.paper.figures.figure3 import fig3
     from abnet.paper.figures.figure4 import fig4
+    from abnet.paper.protocol import Protocol, protocol_of
     from abnet.paper.reproduction.exact_pbgnet import exact_pbgnet
     from abnet.paper.reproduction.grids import fig4_grid, select, table1_grid
     from abnet.paper.reproduction.reproduced import Reproduced
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from abnet.paper.runs.published_runs import read_runs
     from abnet.paper.runs.run_key import NUMERICS_VERSION
     from abnet.paper.runs.run_result import Result
-    from abnet.paper.runs.run_setting import MODELS, VARIANTS, Setting
+    from abnet.paper.runs.run_setting import MODELS, VARIANTS, Setting, Variant
     from abnet.paper.runs.run_store import RunStore, StoreError
     from abnet.paper.runs.sweeping import SweepReport, sweep
 
@@ -34,6 +35,7 @@ __all__ = [
     "Dataset",
     "MODELS",
     "NUMERICS_VERSION",
+    "Protocol",
     "Reproduced",
     "Result",
     "RunStore",
@@ -42,6 +44,7 @@ __all__ = [
     "SweepReport",
     "TableComparison",
     "VARIANTS",
+    "Variant",
     "architecture_figure",
     "exact_pbgnet",
     "export_runs",
@@ -53,6 +56,7 @@ __all__ = [
     "load",
     "names",
     "paper_table",
+    "protocol_of",
     "read_runs",
     "renew_page",
     "run",
@@ -67,6 +71,7 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
+        "abnet.paper.protocol": ["Protocol", "protocol_of"],
         "abnet.paper.data.datasets": ["Dataset", "load", "names"],
         "abnet.paper.figures.figure1": ["architecture_figure"],
         "abnet.paper.reproduction.exact_pbgnet": ["exact_pbgnet"],
@@ -75,7 +80,7 @@ __getattr__, __dir__ = lazy_names(
         "abnet.paper.reproduction.table1_rows": ["paper_table"],
         "abnet.paper.runs.run_key": ["NUMERICS_VERSION"],
         "abnet.paper.runs.run_result": ["Result"],
-        "abnet.paper.runs.run_setting": ["MODELS", "Setting", "VARIANTS"],
+        "abnet.paper.runs.run_setting": ["MODELS", "Setting", "VARIANTS", "Variant"],
         "abnet.paper.runs.published_runs": ["read_runs"],
         "abnet.paper.figures.figure2": ["fig2"],
         "abnet.paper.figures.figure3": ["fig3"],

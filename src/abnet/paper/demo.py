@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from abnet.certificates.certificate import Certificate
-from abnet.certificates.split import drawn_seed
+from abnet.certificates.random_seed import drawn_seed
 from abnet.estimators.certified import CertifiedClassifier
 from abnet.estimators.compare import Contender, Parts, certified, judged, usual_models
 from abnet.estimators.table_parts import Labelled, take, two_random_parts

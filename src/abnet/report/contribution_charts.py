@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from abnet.explanation.direction import CategoryEffect
 from abnet.explanation.model_explanation import ModelExplanation
-from abnet.explanation.own_cells import OwnCells
+from abnet.explanation.restored_cells import RestoredCells
 from abnet.explanation.units import Unit, change_text, quantity_name
 from abnet.report.date_ticks import date_ticks
 from abnet.report.markup import drawn, typeset
@@ -158,7 +158,7 @@ def _quantity(explanation: ModelExplanation, output: int) -> str:
     return quantity_name(shortened(explanation.class_of(output), 16), explanation.unit)
 
 
-def _dots(x: Floats, cells: OwnCells, size: _Size) -> list[tuple[str, list[tuple[str, str]]]]:
+def _dots(x: Floats, cells: RestoredCells, size: _Size) -> list[tuple[str, list[tuple[str, str]]]]:
     """Places of the dots by style: each dot moves up or down until it hides no other one."""
     middle = size.height / 2
     most = size.height / 2 - 3
@@ -178,7 +178,7 @@ def _dots(x: Floats, cells: OwnCells, size: _Size) -> list[tuple[str, list[tuple
     return sorted(places.items())
 
 
-def _styles(cells: OwnCells, n_rows: int) -> list[str]:
+def _styles(cells: RestoredCells, n_rows: int) -> list[str]:
     """A class of the style sheet for each row: from v0 for low values to v4 for high ones, or `UNORDERED`."""
     unordered = [UNORDERED] * n_rows
     if cells.numbers is None:
@@ -218,7 +218,7 @@ def dependences(explanation: ModelExplanation) -> list[Markup]:
     return figures
 
 
-def _numbers_vary(cells: OwnCells) -> bool:
+def _numbers_vary(cells: RestoredCells) -> bool:
     if cells.numbers is None:
         return False
     numbers = cells.numbers[~np.isnan(cells.numbers)]

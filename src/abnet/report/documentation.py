@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from abnet.certificates.certificate import Certificate
-from abnet.certificates.sentences import assumptions, said
+from abnet.certificates.describe import assumptions, sentences
 from abnet.model.model import Model
 from abnet.model.monitor_table import ALPHA
 from abnet.report.about import About
-from abnet.report.markup import rendered, table, with_code
+from abnet.report.markup import html_table, rendered, with_code
 from abnet.utils.wording import confidence, number_of, percent, percent_up, shortened
 
 __all__ = ["check_certificates", "documentation_section"]
@@ -118,7 +118,7 @@ def _other(certificate: Certificate) -> dict[str, object]:
     """A certificate from other rows: its sentences and what it assumes."""
     return {
         "rows": number_of(certificate.facts.n_rows, "row"),
-        "sentences": [with_code(sentence) for sentence in said(certificate, details=False)],
+        "sentences": [with_code(sentence) for sentence in sentences(certificate, details=False)],
         "assumptions": with_code(assumptions(certificate)),
     }
 
@@ -137,11 +137,11 @@ def _history(model: Model, about: About) -> Markup | None:
     if certificate is not None and certificate.vote_error_bound is not None:
         bound = f"{percent_up(certificate.vote_error_bound)} ({confidence(certificate.facts.delta)} confidence)"
         lines.append([about.date or "this model", bound, "the model of this page"])
-    return table(["date", "error rate (upper bound)", "change"], lines, caption="Change history", left=3)
+    return html_table(["date", "error rate (upper bound)", "change"], lines, caption="Change history", left=3)
 
 
 def _signatures(about: About) -> Markup | None:
     if not about.signatures:
         return None
     lines = [[signature.name, signature.role, signature.date] for signature in about.signatures]
-    return table(["name", "role", "date"], lines, caption="Accepted by", left=3)
+    return html_table(["name", "role", "date"], lines, caption="Accepted by", left=3)

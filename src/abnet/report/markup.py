@@ -7,7 +7,7 @@ from markupsafe import Markup, escape
 
 from abnet.utils.templates import templates
 
-__all__ = ["drawn", "rendered", "table", "typeset", "with_code"]
+__all__ = ["drawn", "rendered", "html_table", "typeset", "with_code"]
 
 
 def rendered(template: str, **context: Any) -> Markup:
@@ -21,7 +21,7 @@ def drawn(macro: str, *arguments: Any) -> Markup:
     return Markup(getattr(module, macro)(*arguments))
 
 
-def table(
+def html_table(
     header: Sequence[str],
     rows: Sequence[Sequence[str]],
     *,
@@ -33,7 +33,7 @@ def table(
 
     Examples
     --------
-    >>> table(["", "n"], [["<b>", "1"]], caption="Rows").count("&lt;b&gt;")
+    >>> html_table(["", "n"], [["<b>", "1"]], caption="Rows").count("&lt;b&gt;")
     1
     """
     return drawn("table", list(header), [list(row) for row in rows], caption, left, set(marked))

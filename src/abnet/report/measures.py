@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from abnet.bounds.clopper_pearson import clopper_pearson_bound, clopper_pearson_lower
 from abnet.certificates.decision import confidence
 from abnet.certificates.fitted_rows import FittedRows
-from abnet.certificates.training_rows import filter_of, label_marks
+from abnet.certificates.training_rows import filter_of, label_values
 from abnet.model.model import Model
 from abnet.model.performance_measures import calibration_error, log_loss
+from abnet.report.ranking import Ranking, measure_ranking
 from abnet.utils.class_scores import winners
 
 __all__ = [
@@ -79,6 +80,8 @@ class RowMeasures:
         Calibration of the second class's probability, or with several classes of the answer's.
     coverage, risk : tuples of float
         Share of rows answered, most certain first, and the error among them.
+    ranking : Ranking or None
+        ROC and precision-recall curves; None with several classes, or if all rows are of one class.
     n_fitted : int or None
         Number of rows that the model seems to have been trained on; None if the file does not say.
     were_fitted : bool
@@ -98,6 +101,7 @@ class RowMeasures:
     bins: tuple[CalibrationBin, ...]
     coverage: tuple[float, ...]
     risk: tuple[float, ...]
+    ranking: Ranking | None
     n_fitted: int | None
     were_fitted: bool = False
     n_unlabelled: int = 0
@@ -155,7 +159,7 @@ def measure_rows(model: Model, prepared: NDArray[Any], codes: NDArray[np.intp]) 
         raise ValueError(NO_LABELLED_ROW)
     fitted_rows = filter_of(model)
     if fitted_rows is not None:
-        fitted_rows.add(prepared, label_marks(codes, model.n_classes))
+        fitted_rows.add(prepared, label_values(codes, model.n_classes))
     measures = measure_scores(model, model.predictor.scores(prepared), codes, seen=fitted_rows)
     return GivenRows(measures=measures, prepared=prepared, codes=codes)
 
@@ -198,9 +202,26 @@ def measure_scores(
         bins=probabilities.bins,
         coverage=coverage,
         risk=risk,
+        ranking=_measure_ranking(model, scores, answers, codes),
         n_fitted=n_fitted,
         were_fitted=were_fitted,
         n_unlabelled=n_unlabelled,
+    )
+
+
+def _measure_ranking(
+    model: Model, scores: NDArray[np.float64], answers: NDArray[np.intp], codes: NDArray[np.intp]
+) -> Ranking | None:
+    """Curves of the class that the decision rule looks for, or of the second class, over rows with a known label."""
+    if model.n_classes != 2:
+        return None
+    positive = 1
+    if model.decision.positive is not None:
+        positive = model.decision.positive
+    known = codes >= 0
+    toward_positive = scores if positive == 1 else -scores
+    return measure_ranking(
+        toward_positive[known], codes[known] == positive, answers[known] == positive, positive=positive
     )
 
 

@@ -21,16 +21,17 @@ from abnet.explanation.background import ExplanationPlan
 from abnet.export.js_model import js_library, js_record, script_json
 from abnet.model.model import FittedClassifier, Model, model_of
 from abnet.report.about import About, about_from
-from abnet.report.columns import columns_section, form_fields, medoid
+from abnet.report.certificate_section import Peer, certificate_section, peers_of
+from abnet.report.columns_section import columns_section
 from abnet.report.documentation import check_certificates, documentation_section
-from abnet.report.estimates import estimates_section
-from abnet.report.learning import learning_section
+from abnet.report.estimates_section import estimates_section
+from abnet.report.form_fields import form_fields, medoid
+from abnet.report.importance_section import explain_answers, importance_section, page_plan
+from abnet.report.learning_section import learning_section
 from abnet.report.markup import rendered
 from abnet.report.measures import GivenRows, measure_rows
-from abnet.report.moves import moves_of, moves_section, page_plan
-from abnet.report.promise import Peer, peers_of, promise_section
-from abnet.report.repeat import repeat_section
-from abnet.report.summary import about_rows, summary_section
+from abnet.report.reproduction_section import reproduction_section
+from abnet.report.summary_section import about_rows, summary_section
 from abnet.tables.labels import Labels
 from abnet.utils.atomic import atomic_path
 from abnet.utils.coded_rows import dense
@@ -155,7 +156,7 @@ def report_page(
         measures = given.measures
     report_progress("What moves the answers")
     plan = page_plan(model, given)
-    explanation = moves_of(model, plan, given, progress)
+    explanation = explain_answers(model, plan, given, progress)
     report_progress("Drawing the page")
     peers = tuple(rivals)
     if not peers:
@@ -165,14 +166,14 @@ def report_page(
         trial = _form(model, plan)
     sections = [
         ("summary", "Summary", summary_section(model, peers, measures, explanation)),
-        ("promise", "What is certified", promise_section(model)),
+        ("promise", "What is certified", certificate_section(model)),
         ("estimates", "What was measured", estimates_section(model, measures)),
         ("file", "For the files", documentation_section(model, about, certificates)),
-        ("moves", "What moves its answers", moves_section(model, explanation, given=given is not None)),
+        ("moves", "What moves its answers", importance_section(model, explanation, given=given is not None)),
         ("try", "Try a row", trial.body),
         ("learning", "How it was trained", learning_section(model.card.curves)),
         ("columns", "What it reads", columns_section(model)),
-        ("repeat", "How to reproduce it", repeat_section(model)),
+        ("repeat", "How to reproduce it", reproduction_section(model)),
     ]
     if progress is not None:
         progress(1.0)

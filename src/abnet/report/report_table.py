@@ -11,18 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.certificates.certificate import load_certificate
-from abnet.certificates.training_rows import filter_of, label_marks
+from abnet.certificates.training_rows import filter_of, label_values
 from abnet.model.labelled_table import target_of
 from abnet.model.model import Model
 from abnet.model.table_rows import ModelOrPath, as_model, frames_of, prepared
 from abnet.report.about import about_from
+from abnet.report.certificate_section import Peer, peers_of
 from abnet.report.measures import LOCATED, GivenRows, measure_scores
 from abnet.report.page import report_page
-from abnet.report.promise import Peer, peers_of
 from abnet.tables import TableError
-from abnet.tables.frames import Table, as_table
 from abnet.tables.model_labels import true_labels
 from abnet.tables.named_columns import check_named, label_text
+from abnet.tables.table import Table, as_table
 from abnet.tables.unseen import Unseen, merge
 from abnet.utils.atomic import atomic_path
 from abnet.utils.coded_rows import dense
@@ -201,7 +201,7 @@ def _given_rows(
         scores.append(loaded.predictor.scores(rows))
         codes.append(batch_codes)
         if fitted_rows is not None:
-            fitted_rows.add(rows, label_marks(batch_codes, loaded.n_classes))
+            fitted_rows.add(rows, label_values(batch_codes, loaded.n_classes))
         sample = sample.extended(rng.random(len(rows)), rows, batch_codes)
     if not sum(map(len, codes)):
         raise TableError(f"no row of the table has a label in the column {target!r}.")

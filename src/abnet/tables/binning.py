@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.certificates.split import Split, row_hashes
-from abnet.tables.frames import Table, as_table
+from abnet.certificates.row_hashing import row_hashes
+from abnet.certificates.split import Split
 from abnet.tables.notes import Note
 from abnet.tables.number_forms import PLAIN
+from abnet.tables.table import Table, as_table
 from abnet.tables.table_errors import TableError, quoted
 from abnet.tables.target import check_target
 from abnet.tables.target_classes import NoClassesError

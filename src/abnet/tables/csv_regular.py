@@ -1,7 +1,7 @@
 """Parse regular blocks of CSV with Polars: those that every CSV reader would read alike.
 
-Polars fills up short rows, reads blank lines as rows and loses lines that end with a carriage return, all without an
-error. So a block is checked first, and an irregular one is left to `abnet.tables.csv_rows`.
+Polars completes short rows with nulls, reads blank lines as rows and loses lines that end with a carriage return, all
+without an error. So a block is checked first, and an irregular one is left to `abnet.tables.csv_rows`.
 """
 
 import re

@@ -25,7 +25,7 @@ _SECONDS = (86_400, 3_600, 60, 1)
 
 
 def seconds(text: str) -> str | None:
-    """The seconds of a duration, in digits that lose nothing; None for anything else.
+    """The seconds of a duration as exact decimal digits; None for anything else.
 
     Two numbers such as ``1:30`` are read as hours and minutes. If they are minutes and seconds, all values are 60 times
     too large, which scaling undoes.

@@ -15,25 +15,16 @@ LONG = 15
 """Digits of whole numbers that are identifiers if they hardly repeat, whatever the column is called."""
 
 _RANGE = 12
-"""A part of the rows of a table has numbers from a range up to so many times their count."""
+"""Row numbers go up to this many times the number of rows, as in a part of a larger table."""
 
-_NO_CHANCE = 7
-"""Chance keeps numbers apart with probability e^-7 at most."""
+_SURPRISE = 7
+"""Random numbers repeat so rarely with probability e^-7 at most."""
 
 _FIRST_ROWS = 1000
 """Rows that are checked first."""
 
 _FEWEST = 20
-"""Fewer numbers say nothing, whatever the column is called."""
-
-_FEWEST_DRAWN = 60
-"""Numbers that show how often each first digit occurs."""
-
-_FEWEST_DIGITS = 5
-"""Digits of numbers that are drawn as identifiers, at least."""
-
-_UNEVEN_DIGITS = 20.09
-"""Chi-square of nine digits that one in a hundred columns with even first digits exceeds."""
+"""With fewer numbers, a column is kept, whatever it is called."""
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _LAST_WORD = "ids?|[ug]uid|uid|identifier|no|nr|num|number|key|code|serial"
@@ -93,11 +84,10 @@ class IdentifierReasons(NamedTuple):
 def identifier_reasons(name: str, x: NDArray[np.float64], *, long: bool = False) -> IdentifierReasons:
     """Why a column of numbers (NaN where missing) is left out as an identifier, or may be one.
 
-    n draws from R values are all different with probability about ``exp(-n² / 2R)``, and repeat k times or less, where
-    r are expected, with probability at most ``exp(-(r - k + k ln(k / r)))``. A part of the rows of a table has a part
-    of the numbers 1, 2, 3, …, so that the range may be some times the number of rows. With repeats, gaps, or steps of
-    ten or a hundred they may also be something else, and only the name of the column tells. Numbers of one length whose
-    first digits are all as frequent were drawn: what is measured begins with a small digit more often.
+    n draws from R values are all different with probability about ``exp(-n² / 2R)``. They repeat at most k times, if r
+    repeats are expected, with probability at most ``exp(-(r - k + k ln(k / r)))``. A part of a table has a part of the
+    numbers 1, 2, 3, …, so the range may be larger than the number of rows. Numbers with repeats, gaps, or steps of ten
+    or a hundred may also be something else, unless the column has an identifier-like name.
 
     Parameters
     ----------
@@ -105,7 +95,7 @@ def identifier_reasons(name: str, x: NDArray[np.float64], *, long: bool = False)
         Of the column.
     x : array (n,)
     long : bool
-        Whether all are written as whole numbers of `LONG` digits or more; these are drawn or assigned, not measured.
+        Whether all are written as whole numbers of `LONG` digits or more; these are assigned, not measured.
 
     Examples
     --------
@@ -138,11 +128,11 @@ def identifier_reasons(name: str, x: NDArray[np.float64], *, long: bool = False)
     step = max(int(np.gcd.reduce(offsets.astype(np.int64))), 1)
     n_possible = largest / step + 1
     count_rows = f"{repeat}, as if they counted the rows"
-    are_drawn = not n_repeats and _are_drawn(known)
-    are_kept_apart = _are_kept_apart(n, n_repeats, n_possible)
-    if are_kept_apart and not n_repeats and n == len(x) and (largest + 1 <= _RANGE * n or are_drawn):
+    if not _repeat_too_rarely(n, n_repeats, n_possible):
+        return nothing
+    if not n_repeats and n == len(x) and largest + 1 <= _RANGE * n:
         return IdentifierReasons(certain=count_rows)
-    if are_drawn or (are_kept_apart and (n_possible <= _RANGE * n or not n_repeats)):
+    if not n_repeats or n_possible <= _RANGE * n:
         return IdentifierReasons(possible=count_rows)
     return nothing
 
@@ -157,26 +147,12 @@ def _are_whole(x: NDArray[np.float64]) -> bool:
     return bool(np.all(x == np.rint(x)))
 
 
-def _are_kept_apart(n: int, n_repeats: int, n_possible: float) -> bool:
-    """Whether chance does not draw n numbers from so many possible ones with so few repeats."""
-    if n * n < 2 * _NO_CHANCE * n_possible:
+def _repeat_too_rarely(n: int, n_repeats: int, n_possible: float) -> bool:
+    """Whether n random draws from so many possible numbers would repeat more often."""
+    if n * n < 2 * _SURPRISE * n_possible:
         return False
     if not n_repeats:
         return True
     expected = n - n_possible * -np.expm1(-n / n_possible)
     surprise = expected - n_repeats + n_repeats * np.log(n_repeats / expected)
-    return bool(n_repeats <= expected and surprise >= _NO_CHANCE)
-
-
-def _are_drawn(known: NDArray[np.float64]) -> bool:
-    """Whether numbers have the same number of digits, and begin with each digit about equally often."""
-    low = known.min()
-    n_digits = len(str(int(known.max())))
-    first_place = 10.0 ** (n_digits - 1)
-    if len(known) < _FEWEST_DRAWN or n_digits < _FEWEST_DIGITS or low < first_place:
-        return False
-    first_digits = (known // first_place).astype(np.intp)
-    counts = np.bincount(first_digits, minlength=10)[1:]
-    expected = len(known) / 9
-    chi_square = ((counts - expected) ** 2).sum() / expected
-    return bool(chi_square <= _UNEVEN_DIGITS)
+    return bool(n_repeats <= expected and surprise >= _SURPRISE)

@@ -18,7 +18,7 @@ _MOST_DIGITS = 18
 
 
 def typed_labels(labels: NDArray[Any]) -> tuple[NDArray[Any], str]:
-    """Labels with the type that all of them have, and the texts that write one number in several ways, in words.
+    """Labels with their common type, and a description of numbers that are written in several ways.
 
     Text becomes integers or booleans if these are written back as the same text (``1``, ``True``, but neither ``01``
     nor ``true``), and numbers if one number is written in several ways (``1`` and ``1.0``).

@@ -44,11 +44,13 @@ def with_unknown(codes: NDArray[np.intp], n_classes: int) -> tuple[NDArray[np.in
     return np.where(unknown, n_classes, codes), n_classes + int(unknown.any())
 
 
-LOOK, FEW = 1000, 8
-"""Labels that are looked at first, and how many different ones are few."""
+_FIRST_LABELS = 1000
+"""Labels that are looked at first."""
+_FEW = 8
+"""Different labels that the others are compared with, one by one."""
 
 
-def counted(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+def count_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """The distinct labels of y, sorted, and how often each occurs, as in `np.unique`.
 
     Sorting text is slow, so labels are first compared with the few that occur in the first rows; only others are
@@ -56,15 +58,19 @@ def counted(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
 
     Examples
     --------
-    >>> counted(np.array(["yes", "no", "yes"]))
+    >>> count_labels(np.array(["yes", "no", "yes"]))
     (array(['no', 'yes'], dtype='<U3'), array([1, 2]))
     """
-    known = np.unique(y[:LOOK]) if y.ndim == 1 and y.dtype.kind == "U" else y
-    if not 0 < len(known) <= FEW or known is y:
+    if y.ndim != 1 or y.dtype.kind != "U" or not len(y):
         return np.unique(y, return_counts=True)
-    same = [y == label for label in known]
-    others = np.unique(y[~np.logical_or.reduce(same)], return_counts=True)
-    values, counts = np.append(known, others[0]), np.append([np.count_nonzero(each) for each in same], others[1])
+    known = np.unique(y[:_FIRST_LABELS])
+    if len(known) > _FEW:
+        return np.unique(y, return_counts=True)
+    matches = [y == label for label in known]
+    known_counts = [np.count_nonzero(match) for match in matches]
+    others, other_counts = np.unique(y[~np.logical_or.reduce(matches)], return_counts=True)
+    values = np.append(known, others)
+    counts = np.append(known_counts, other_counts)
     order = np.argsort(values)
     return values[order], counts[order]
 
@@ -106,13 +112,15 @@ class Labels:
         """The labels that occur in y, sorted; raises a ValueError for fewer than two, or for types that do not sort."""
         labels = np.asarray(y)
         try:
-            classes = counted(labels)[0]
+            classes = count_labels(labels)[0]
         except TypeError as error:
             raise ValueError("y mixes labels that cannot be sorted, such as numbers and text: use one type.") from error
         if classes.dtype.kind == "f" and not np.isfinite(classes).all():
             raise ValueError("y has NaN or infinity, which are not labels: remove those rows, or give them a label.")
         if len(classes) < 2:
-            held = f"one class ({classes[0]})" if len(classes) else "no label"
+            held = "no label"
+            if len(classes):
+                held = f"one class ({classes[0]})"
             raise ValueError(f"y has {held}: at least two classes are needed.")
         return Labels(classes)
 
@@ -146,7 +154,9 @@ class Labels:
     def check_two(self) -> None:
         """Raise a ValueError for more than two classes."""
         if self.n_classes > 2:
-            named = ", ".join(self.names[:5]) + (", …" if self.n_classes > 5 else "")
+            named = ", ".join(self.names[:5])
+            if self.n_classes > 5:
+                named += ", …"
             raise ValueError(
                 f"Only binary classification is supported: y holds {self.n_classes} classes ({named}), "
                 "exactly two are needed."
@@ -162,8 +172,10 @@ class Labels:
     def from_scores(self, scores: ArrayLike) -> NDArray[Any]:
         """The predicted label of each row, from its scores (`winners`); only this function maps scores to labels."""
         array = np.asarray(scores)
-        columns = 2 if array.ndim == 1 else array.shape[-1]
-        if columns != self.n_classes:
+        n_classes = 2
+        if array.ndim > 1:
+            n_classes = array.shape[-1]
+        if n_classes != self.n_classes:
             raise ValueError(f"scores of shape {array.shape} do not fit {self.n_classes} classes.")
         return self.decode(winners(array))
 
@@ -175,7 +187,7 @@ class Labels:
         >>> Labels(np.array(["no", "yes"])).to_dict()
         {'dtype': '<U3', 'values': ['no', 'yes']}
         """
-        values = [value.item() if isinstance(value, np.generic) else value for value in self.classes.tolist()]
+        values = [_plain(value) for value in self.classes.tolist()]
         record = {"dtype": self.classes.dtype.str, "values": values}
         Labels.from_dict(record)  # what could not be read back is not written
         return record
@@ -191,7 +203,8 @@ class Labels:
         """
         if not isinstance(record, dict) or set(record) != {"dtype", "values"}:
             raise ValueError("class labels must have the keys 'dtype' and 'values'.")
-        name, values = record["dtype"], record["values"]
+        name = record["dtype"]
+        values = record["values"]
         if not isinstance(name, str) or not _DTYPE.fullmatch(name):
             raise ValueError(
                 f"class labels of type {str(name)[:40]!r} cannot be stored; use numbers, booleans or text."
@@ -215,6 +228,13 @@ class Labels:
         return (self.classes.dtype.str, tuple(map(type, values)), tuple(values))
 
 
+def _plain(value: Any) -> Any:
+    """A scalar of NumPy, as an array of objects may hold, as a value of Python."""
+    if isinstance(value, np.generic):
+        return value.item()
+    return value
+
+
 def _check_different(values: list[Any]) -> None:
     seen: set[Any] = set()
     for value in values:
@@ -234,7 +254,7 @@ def _exactly(values: list[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     if len(values) * dtype.itemsize > MOST_BYTES:
         raise ValueError(f"{len(values)} class labels of type {dtype.str} take more memory than is given to labels.")
     try:
-        with np.errstate(over="ignore"):  # what is too large becomes infinite, and is told apart below
+        with np.errstate(over="ignore"):  # too large values become infinite, and differ from the given ones below
             classes = np.array(values, dtype)
     except OverflowError:
         classes = None
@@ -254,10 +274,16 @@ def check_labelled(y: Any) -> None:
     ValueError: y holds missing labels (None or NaN): remove those rows, or give them a label.
     """
     labels = np.asarray(y)
-    lost = labels.dtype.kind == "f" and bool(np.isnan(labels).any())
-    if lost or (labels.ndim and labels.dtype.kind == "O" and any(map(_is_missing, labels.flat))):
+    missing = False
+    if labels.dtype.kind == "f":
+        missing = bool(np.isnan(labels).any())
+    elif labels.ndim and labels.dtype.kind == "O":
+        missing = any(map(_is_missing, labels.flat))
+    if missing:
         raise ValueError("y holds missing labels (None or NaN): remove those rows, or give them a label.")
 
 
 def _is_missing(label: Any) -> bool:
-    return label is None or type(label).__name__ == "NAType" or bool(isinstance(label, float) and label != label)
+    if isinstance(label, float):
+        return label != label
+    return label is None or type(label).__name__ == "NAType"

@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
 from abnet.tables.cells import is_missing
+from abnet.tables.column_cells import Distinct
 from abnet.tables.columns.column import Column
 from abnet.tables.columns.numeric import NumericColumn
-from abnet.tables.frames import Table, factorised
 from abnet.tables.notes import Note
-from abnet.tables.series import Distinct
+from abnet.tables.table import Table, factorised
 
 __all__ = ["leaking_columns"]
 
@@ -22,13 +22,13 @@ _MORE_ROWS = 1000
 """Rows that are checked first: hardly any column that does not leak passes them, and all rows are expensive."""
 
 _FEWEST_ROWS = 20
-"""Fewer rows show nothing: chance may do it."""
+"""With fewer rows, chance may be the reason."""
 
 _VALUES_SURPRISE = 20
-"""Chance gives every value one label with probability e^-20 at most."""
+"""Uninformative values have one label each with probability e^-20 at most."""
 
 _ORDER_SURPRISE = 12
-"""Chance puts the labels one after the other with probability e^-12 at most."""
+"""Labels in random order do not overlap with probability e^-12 at most."""
 
 _MOST_CUTS = 3
 """Cut points that a note lists."""
@@ -67,7 +67,7 @@ def leaking_columns(table: Table, columns: Sequence[Column], y: Any) -> list[Not
     Examples
     --------
     >>> from abnet.tables.columns import NumericColumn
-    >>> from abnet.tables.frames import as_table
+    >>> from abnet.tables.table import as_table
     >>> table = as_table({"weeks": [*range(20, 36), *range(37, 45)], "age": [20, 50, 30] * 8})
     >>> columns = [NumericColumn(name, 0.0, 0.0, 1.0, False) for name in ("weeks", "age")]
     >>> [(note.code, note.columns, note.facts) for note in leaking_columns(table, columns, [1] * 16 + [0] * 8)]
@@ -189,9 +189,9 @@ def _has_several_labels(target: _Target, rows: NDArray[np.bool_]) -> bool:
 
 
 def _have_one_label(target: _Target, rows: NDArray[np.bool_]) -> bool:
-    """Whether rows have one label, and are so many that chance does not do it.
+    """Whether rows have one label, and are so many that this is not by chance.
 
-    Rows that are chosen without looking at the label all have it with probability ``p^rows``, p being its share.
+    Rows chosen at random all have a label of share p with probability ``p^rows``.
     """
     found = np.unique(target.codes[rows])
     if len(found) != 1:

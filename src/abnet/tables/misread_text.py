@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.tables.cells import is_gap, is_missing, to_number
-from abnet.tables.date_shapes import MONTHS, read_dates
+from abnet.tables.date_grammar import MONTHS, read_dates
+from abnet.tables.days import ORDERS
 from abnet.tables.notes import Note
 from abnet.tables.number_forms import MARKED, are_codes, unit_of
-from abnet.tables.series import ORDERS
 from abnet.tables.table_errors import listed, quoted
 
 __all__ = ["misread_text_note"]
@@ -165,7 +165,7 @@ def _short_dates(counts: Mapping[str, int], n_rows: int) -> Note | None:
 
 
 def _days(counts: Mapping[str, int]) -> NDArray[np.float64]:
-    """The day of every text in the order that reads most rows, NaN where there is none."""
+    """The day of every text in the order that reads most rows, NaN if there is none."""
     written = read_dates(list(counts))
     rows = np.array(list(counts.values()))
     candidates = [written.days(order) for order in ORDERS]

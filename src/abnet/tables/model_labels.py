@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from abnet.tables.binning import bin_codes, bin_names
 from abnet.tables.cells import is_blank, to_text
-from abnet.tables.frames import Table
 from abnet.tables.label_types import is_number
 from abnet.tables.named_columns import cell_texts
 from abnet.tables.number_forms import PLAIN
+from abnet.tables.table import Table
 from abnet.tables.target import check_target
 
 __all__ = ["label_codes", "label_places", "true_labels"]
@@ -29,7 +29,7 @@ def label_codes(table: Table, column: str, classes: Sequence[Any]) -> NDArray[np
 
     Examples
     --------
-    >>> from abnet.tables.frames import as_table
+    >>> from abnet.tables.table import as_table
     >>> label_codes(as_table({"rich": ["1", "0", "1.0", "very"]}), "rich", [0, 1]).tolist()
     [1, 0, 1, 2]
     """
@@ -76,7 +76,7 @@ def true_labels(table: Table, column: str, cuts: Sequence[float] = ()) -> list[s
 
     Examples
     --------
-    >>> from abnet.tables.frames import as_table
+    >>> from abnet.tables.table import as_table
     >>> true_labels(as_table({"price": ["9.5", "10", "", "below 10"]}), "price", [10.0])
     ['below 10', '10 or above', None, 'below 10']
     """

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from abnet.tables.cells import is_blank, to_number, to_text
-from abnet.tables.frames import Table
+from abnet.tables.table import Table
 from abnet.tables.table_errors import UnknownColumnError, listed
 from abnet.utils.errors import Parameter, ParameterError
 from abnet.utils.wording import number_of
@@ -30,8 +30,10 @@ def check_named(parameter: str, names: Sequence[str], columns: Collection[str]) 
     if absent:
         raise NamedColumnError(
             "{}: the table has no column {}; its columns are {}.",
-            Parameter(parameter), listed(absent), listed(list(columns)),
-        )  # fmt: skip
+            Parameter(parameter),
+            listed(absent),
+            listed(list(columns)),
+        )
 
 
 def cell_texts(table: Table, column: str) -> list[str | None]:
@@ -39,13 +41,18 @@ def cell_texts(table: Table, column: str) -> list[str | None]:
 
     Examples
     --------
-    >>> from abnet.tables.frames import as_table
+    >>> from abnet.tables.table import as_table
     >>> cell_texts(as_table({"x": ["1.0", "", "a"]}), "x")
     ['1', None, 'a']
     """
-    found = table.cells(column).distinct()
-    texts = [None if is_blank(value) else label_text(to_text(value)) for value in found.values]
-    return [texts[code] for code in found.codes.tolist()]
+    codes, values = table.cells(column).distinct()
+    texts: list[str | None] = []
+    for value in values:
+        if is_blank(value):
+            texts.append(None)
+        else:
+            texts.append(label_text(to_text(value)))
+    return [texts[code] for code in codes.tolist()]
 
 
 def label_text(text: str) -> str:
@@ -57,7 +64,9 @@ def label_text(text: str) -> str:
     ('1', 'yes', '2.5')
     """
     number = to_number(text)
-    return text if number is None or not np.isfinite(number) else to_text(number)
+    if number is None or not np.isfinite(number):
+        return text
+    return to_text(number)
 
 
 def without_group(rows: Sequence[str]) -> str:
@@ -68,5 +77,7 @@ def without_group(rows: Sequence[str]) -> str:
     >>> without_group(["row 3", "row 8"])
     '2 rows without a group (row 3, row 8); every row needs one, even a row by itself.'
     """
-    named = ", ".join(rows[:5]) + (", …" if len(rows) > 5 else "")
+    named = ", ".join(rows[:5])
+    if len(rows) > 5:
+        named += ", …"
     return f"{number_of(len(rows), 'row')} without a group ({named}); every row needs one, even a row by itself."

@@ -20,7 +20,7 @@ __all__ = [
     "WORDINGS",
     "Wording",
     "named_option",
-    "sentence",
+    "note_sentence",
 ]
 
 
@@ -113,7 +113,7 @@ LEAKS = {
         "those that record when a row was written: {columns}",
     ),
 }
-"""Columns that tell the label, and columns that name rows."""
+"""Columns that determine the label, and identifiers."""
 
 LABELS = {
     "missing labels": Wording(
@@ -341,7 +341,7 @@ Spelling = Callable[[Parameter], str]
 """Writes a parameter, such as ``use='id'`` in Python and ``--use id`` on the command line."""
 
 
-def sentence(note: "Note", spell: Spelling = str) -> str:
+def note_sentence(note: "Note", spell: Spelling = str) -> str:
     """A note in words.
 
     Parameters
@@ -353,7 +353,7 @@ def sentence(note: "Note", spell: Spelling = str) -> str:
     Examples
     --------
     >>> from abnet.tables.notes import Note
-    >>> sentence(Note("no name", ("",)), lambda parameter: "--use ''")
+    >>> note_sentence(Note("no name", ("",)), lambda parameter: "--use ''")
     "column '' was left out: it has no name; --use '' keeps it"
     """
     wording = WORDINGS[note.code]
@@ -364,13 +364,16 @@ def sentence(note: "Note", spell: Spelling = str) -> str:
 
 
 def _fields(note: "Note", spell: Spelling) -> dict[str, Any]:
-    """What stands in the places of a sentence; a fact of the note comes before anything else of that name."""
+    """The values of the places in a sentence; a fact of the note comes before anything else of that name."""
     rows = note.rows or 0
-    first_column = note.columns[0] if note.columns else ""
+    first_column = "".join(note.columns[:1])
     parameters = ("use", "groups", "numeric", "categorical", "dates")
     such_as = quoted(note.example)
     if rows > 1:
         such_as = f"such as {such_as}"
+    agreeing = _SEVERAL_ROWS
+    if rows == 1:
+        agreeing = _ONE_ROW
     return {
         "columns": listed(note.columns, most=5),
         "n": len(note.columns),
@@ -382,7 +385,7 @@ def _fields(note: "Note", spell: Spelling) -> dict[str, Any]:
         "such_as": such_as,
         "value": note.example,
         "form": "",
-        **(_ONE_ROW if rows == 1 else _SEVERAL_ROWS),
+        **agreeing,
         **{name: spell(Parameter(name, first_column)) for name in parameters},
         **note.facts,
     }
@@ -398,7 +401,7 @@ def named_option(parameter: Parameter) -> str:
     Examples
     --------
     >>> from abnet.tables.notes import Note
-    >>> sentence(Note("no name", ("",)), named_option)
+    >>> note_sentence(Note("no name", ("",)), named_option)
     "column '' was left out: it has no name; the option 'use' keeps it"
     """
     name = OPTIONS.get(parameter.name, parameter.name)

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from abnet.tables.note_sentences import CELLS, COLUMNS, LABELS, LEAKS, WORDINGS, Spelling, sentence
+from abnet.tables.note_sentences import CELLS, COLUMNS, LABELS, LEAKS, WORDINGS, Spelling, note_sentence
 from abnet.utils.errors import Parameter
 
 __all__ = ["Note", "NoteWarning", "SEVERITIES", "Severity", "note_lines", "note_records", "warn_of"]
@@ -96,7 +96,7 @@ class Note(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __str__(self) -> str:
         """One line for a person."""
-        return sentence(self)
+        return note_sentence(self)
 
 
 def _by_severity(notes: Iterable[Note]) -> list[Note]:
@@ -107,8 +107,9 @@ def _distinct(notes: Iterable[Note]) -> list[Note]:
     """Each note once, the most important first; of several notes about the same column, the one with the most rows."""
     found: dict[tuple[str, tuple[str, ...], str], Note] = {}
     for note in notes:
-        # The facts of a count change with it: two batches of a file report one thing with different counts.
-        facts = str(note.facts) if note.rows is None else ""
+        facts = ""
+        if note.rows is None:  # otherwise facts change with the number of rows, as from batch to batch of a file
+            facts = str(note.facts)
         key = (note.code, note.columns, facts)
         known = found.get(key)
         if known is None or (note.rows or 0) > (known.rows or 0):
@@ -120,7 +121,9 @@ def _line_groups(notes: Iterable[Note]) -> list[list[Note]]:
     """The notes that share a line, line by line."""
     groups: dict[str, list[Note]] = {}
     for place, note in enumerate(notes):
-        key = note.code if note.shares_a_line else f"{note.code} {place}"
+        key = note.code
+        if not note.shares_a_line:
+            key = f"{note.code} {place}"
         groups.setdefault(key, []).append(note)
     return list(groups.values())
 
@@ -144,7 +147,7 @@ def note_lines(notes: Iterable[Note], *, every: bool = False, most: int = 10, sp
     most : int
         Maximum number of lines, unless `every`; the last line says how many notes are not shown.
     spell : callable
-        How parameters are spelled, as in `abnet.tables.note_sentences.sentence`.
+        How parameters are spelled, as in `abnet.tables.note_sentences.note_sentence`.
 
     Examples
     --------
@@ -155,8 +158,8 @@ def note_lines(notes: Iterable[Note], *, every: bool = False, most: int = 10, sp
     """
     distinct = _distinct(notes)
     if every:
-        return [sentence(note, spell) for note in distinct]
-    lines = [sentence(_joined(group), spell) for group in _line_groups(distinct)]
+        return [note_sentence(note, spell) for note in distinct]
+    lines = [note_sentence(_joined(group), spell) for group in _line_groups(distinct)]
     if len(lines) <= most:
         return lines
     hidden = len(lines) - most + 1
@@ -189,5 +192,5 @@ def note_records(notes: Iterable[Note], spell: Spelling = str) -> list[dict[str,
     records = []
     for note in _distinct(notes):
         record = msgspec.to_builtins(note)
-        records.append({**record, "severity": note.severity, "text": sentence(note, spell)})
+        records.append({**record, "severity": note.severity, "text": note_sentence(note, spell)})
     return records

@@ -36,14 +36,14 @@ MARKED = re.compile(
 BRACKETS = r"^([^()0-9]*)\(([^()]*[0-9][^()]*)\)([^()0-9]*)$"
 """A number in brackets: what is before, in and after them."""
 LIMIT = rf"^{BLANKS}*(?:[<>]=?|[≤≥]){BLANKS}*"
-"""The mark of a number beyond which nothing was measured."""
+"""The mark of a limit of measurement."""
 
 _LARGE = 2**62
 """Differences of smaller whole numbers fit into 64 bits."""
 
 
 def unit_of(text: str) -> str:
-    """The unit of a number; empty where there is none, or no number.
+    """The unit of a number; empty if there is none, or no number.
 
     Examples
     --------
@@ -94,7 +94,7 @@ class NumberForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=T
     brackets : bool
         Whether a number in brackets is negative, as accountants write it: ``(990.11)``.
     limits : bool
-        Whether ``<0.5`` and ``>100`` are read as the numbers 0.5 and 100, beyond which nothing was measured.
+        Whether ``<0.5`` and ``>100`` are read as the numbers 0.5 and 100, limits of measurement.
 
     Examples
     --------
@@ -182,7 +182,7 @@ class NumberForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=T
         return f"^{BLANKS}*([+-]?){BLANKS}*{before}{BLANKS}*([+-]?)({number}){BLANKS}*{after}{BLANKS}*$"
 
     def read(self, value: Any) -> float | None:
-        """The number in a cell, NaN where it is missing, None where it is something else."""
+        """The number in a cell; NaN if it is missing, None if it is something else."""
         if isinstance(value, str) and not self.plain:
             text = self.plain_text(value)
             if text is None:
@@ -194,7 +194,7 @@ class NumberForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=T
         return float(Fraction(value) - self.offset)
 
     def plain_text(self, value: str) -> str | None:
-        """The number as most programming languages write it, None where there is none."""
+        """The number as most programming languages write it; None if there is none."""
         if self.plain:
             return value
         if self.duration:

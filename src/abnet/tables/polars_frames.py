@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abnet.tables.frames import as_table
+from abnet.tables.table import as_table
 from abnet.tables.table_errors import TableError, listed
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def _series(name: str, column: Any) -> "polars.Series":
 
 
 def _of_one_type(values: list[Any]) -> list[Any]:
-    """Values with None for NaN; as text if they have several types, because each cell is read by itself then."""
+    """Values with None for NaN; as text if they have several types, so that each cell is read by itself."""
     values = [None if _is_missing(value) else value for value in values]
     types = {type(value) for value in values if value is not None}
     if len(types) > 1:

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from abnet.tables.frames import is_plan
 from abnet.tables.polars_frames import alike, as_polars
 from abnet.tables.reading import STDIN, batches
+from abnet.tables.table import is_plan
 from abnet.utils.caller_rows import is_frame
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.tables.cells import is_blank, to_text
-from abnet.tables.frames import Table, as_table
-from abnet.tables.label_doubts import label_doubts
+from abnet.tables.doubtful_labels import doubtful_labels
 from abnet.tables.label_types import typed_labels
 from abnet.tables.notes import Note
+from abnet.tables.table import Table, as_table
 from abnet.tables.table_errors import TableError, UnknownColumnError, listed
 from abnet.tables.target_classes import check_classes
 from abnet.utils.caller_rows import without_column
@@ -182,7 +182,7 @@ def _labels(table: Table, column: str, typed: bool) -> tuple[NDArray[Any], list[
         notes.append(Note("one number", (column,), facts={"alike": one_number}))
     if converted.dtype.kind == "U":
         counts = dict(zip(classes.tolist(), rows_of_class.tolist(), strict=True))
-        notes += label_doubts(counts, column)
+        notes += doubtful_labels(counts, column)
     labels = as_written
     if typed:
         labels = converted

@@ -8,8 +8,8 @@ import numpy as np
 
 from abnet.tables.cells import to_text
 from abnet.tables.columns.numeric import allowed_range
-from abnet.tables.frames import Table
 from abnet.tables.notes import Note, NoteWarning
+from abnet.tables.table import Table
 from abnet.tables.table_errors import TableError, quoted
 from abnet.utils.errors import NamesParameters, Parameter
 from abnet.utils.wording import number_of
@@ -29,14 +29,14 @@ class UnseenValueError(NamesParameters, TableError):
 
 @dataclass(frozen=True)
 class Unseen:
-    """Values of one column that its preparation has no place for, with the number of rows that hold them.
+    """Values of one column that its preparation does not know or cannot read, with their numbers of rows.
 
     Attributes
     ----------
     column : str
     rows : dict of str to int
     read_as : str
-        How cells have to be written in a column of numbers or dates; empty where the values are categories.
+        How cells have to be written in a column of numbers or dates; empty if the values are categories.
     others : int
         Rows with further values, which are not listed.
     code : str
@@ -58,20 +58,28 @@ class Unseen:
 
     @property
     def n_rows(self) -> int:
-        """Rows in all."""
+        """Total number of rows."""
         return sum(self.rows.values()) + self.others
 
     @property
     def note(self) -> Note:
-        """What is to be said of them."""
-        most = Counter(self.rows).most_common(_SHOWN)
-        shown = ", ".join(f"{quoted(value)} ({number_of(count, 'row')})" for value, count in most)
-        also = f" and {len(self.rows) - len(most)} more" if len(self.rows) > len(most) else ""
-        form = f" written as {self.read_as}" if self.read_as else ""
+        """The note on them."""
+        most_frequent = Counter(self.rows).most_common(_SHOWN)
+        example = most_frequent[0][0]
+        values = ", ".join(f"{quoted(value)} ({number_of(count, 'row')})" for value, count in most_frequent)
+        n_others = len(self.rows) - len(most_frequent)
+        if n_others:
+            values += f" and {n_others} more"
+        facts: dict[str, str | int | float] = {"values": values, "form": self._form(example), "read_as": self.read_as}
+        return Note(self.code, (self.column,), self.n_rows, example, facts)
+
+    def _form(self, example: str) -> str:
+        """How such a cell would have to be written."""
         if self.code == "odd number":
-            form = allowed_range(most[0][0]) or self.read_as.removeprefix("a number")
-        facts: dict[str, str | int | float] = {"values": shown + also, "form": form, "read_as": self.read_as}
-        return Note(self.code, (self.column,), self.n_rows, most[0][0], facts)
+            return allowed_range(example) or self.read_as.removeprefix("a number")
+        if self.read_as:
+            return f" written as {self.read_as}"
+        return ""
 
     def __str__(self) -> str:
         """One line for a person."""
@@ -94,24 +102,35 @@ def merge(reports: Iterable[Unseen], *, most: int = 1000) -> list[Unseen]:
 
 
 def refuse_unseen(table: Table, reports: Iterable[Unseen]) -> None:
-    """An error for the first category that training never saw, or date that cannot be read, with its place."""
+    """Raise an error for the first category that did not occur in training, or cell that cannot be read."""
     for report in reports:
         value = next(iter(report.rows))
         codes, values = table.cells(report.column).distinct()
-        position = int(np.isin(codes, [i for i, cell in enumerate(values) if to_text(cell) == value]).argmax())
-        wrong = f"cannot be read as {report.read_as}" if report.read_as else "was not seen in training"
-        if report.code == "odd number" and (limits := allowed_range(value)):
-            wrong = f"is not a number{limits}"
-        rest = "missing" if report.read_as else "unknown"
+        codes_of_value = [code for code, cell in enumerate(values) if to_text(cell) == value]
+        position = int(np.isin(codes, codes_of_value).argmax())
+        problem = "was not seen in training"
+        treated_as = "unknown"
+        if report.read_as:
+            problem = f"cannot be read as {report.read_as}"
+            treated_as = "missing"
+        limits = allowed_range(value)
+        if report.code == "odd number" and limits:
+            problem = f"is not a number{limits}"
         raise UnseenValueError(
             "column {!r}, {}: {} {}; correct it, or use {} to treat such values as {}: a certificate is about all "
             "rows, those with new values included.",
-            report.column, table.row(position), quoted(value), wrong, Parameter("unseen", "warn"), rest,
-        )  # fmt: skip
+            report.column,
+            table.row(position),
+            quoted(value),
+            problem,
+            Parameter("unseen", "warn"),
+            treated_as,
+        )
 
 
 def _added(first: Unseen, second: Unseen, most: int) -> Unseen:
-    rows, others = dict(first.rows), first.others + second.others
+    rows = dict(first.rows)
+    others = first.others + second.others
     for value, count in second.rows.items():
         if value in rows or len(rows) < most:
             rows[value] = rows.get(value, 0) + count

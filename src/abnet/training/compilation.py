@@ -17,7 +17,7 @@ from typing import Any, Protocol, runtime_checkable
 import jax
 
 from abnet.training.loop import Learner, one_epoch
-from abnet.utils.cache import cache_folder
+from abnet.utils.cache import program_folder
 
 __all__ = ["Hinted", "compilation_cache", "compiled_epoch", "epoch"]
 
@@ -110,7 +110,7 @@ def _read(name: str) -> Any:
 
 def _folder() -> Path | None:
     """The cache folder, created if missing; None if there is no cache or it cannot be written."""
-    folder = cache_folder()
+    folder = program_folder()
     if folder is None:
         return None
     try:

@@ -13,23 +13,18 @@ from sklearn.base import clone
 
 from abnet.certificates.row_by_row import check_row_by_row, fits_anew
 from abnet.tables.cells import is_blank
-from abnet.tables.frames import Table, as_table
 from abnet.tables.notes import Note
 from abnet.tables.preparation import CodedMap, Preparation, as_preparation
+from abnet.tables.preparation.array_checks import check_preprocessor, check_size, has_far_cells, hint_at_scales
 from abnet.tables.preparation.foreign import Foreign
+from abnet.tables.preparation.plain_numbers import PlainNumbers
 from abnet.tables.preparation.preparation import Unprepared
 from abnet.tables.preparation.scalers import StandardMap
 from abnet.tables.preparation.table_map import TableMap
+from abnet.tables.preparation.table_preparation import TablePreparation
+from abnet.tables.preparation.thermometer_codes import ThermometerCodes
 from abnet.tables.preparation.training_inputs import TrainingInputs
-from abnet.tables.preparation.transformers import (
-    PlainNumbers,
-    TablePreparation,
-    ThermometerCodes,
-    check_preprocessor,
-    check_size,
-    has_far_cells,
-    hint_at_scales,
-)
+from abnet.tables.table import Table, as_table
 from abnet.training.labelled_rows import LabelledRows
 from abnet.utils.caller_rows import is_frame, take_rows
 from abnet.utils.coded_rows import CodedRows, dense

@@ -11,7 +11,8 @@ from sklearn.utils.validation import _check_sample_weight, check_consistent_leng
 
 from abnet.tables.label_types import typed_labels
 from abnet.tables.labels import Labels, check_labelled, signs_of
-from abnet.tables.preparation.transformers import as_frame, with_advice
+from abnet.tables.preparation.array_checks import with_advice
+from abnet.tables.table import as_frame
 from abnet.utils.caller_rows import column_names, is_frame, take_column, without_column
 from abnet.utils.errors import Parameter, ParameterError
 

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.certificates.certificate import Source
-from abnet.certificates.from_evidence import Terms
 from abnet.certificates.goals import Goal, goals_by_rank
 from abnet.certificates.row_by_row import fits_anew
+from abnet.certificates.terms import Source, Terms
 from abnet.networks import (
     Aggregation,
     Ancestral,

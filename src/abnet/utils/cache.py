@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["CacheContent", "cache_folder", "clear_cache", "show_cache"]
+__all__ = ["CacheContent", "program_folder", "clear_cache", "show_cache"]
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class CacheContent:
         return {"folder": folder, "n_files": self.n_files, "bytes": self.size}
 
 
-def cache_folder() -> Path | None:
+def program_folder() -> Path | None:
     """The folder, existing or not: ``ABNET_CACHE``, or that of the user; None if ``ABNET_CACHE`` is empty."""
     named = os.environ.get("ABNET_CACHE")
     if named == "":
@@ -62,12 +62,12 @@ def clear_cache() -> CacheContent:
 
 
 def _content(sizes: Mapping[Path, int]) -> CacheContent:
-    return CacheContent(cache_folder(), len(sizes), sum(sizes.values()))
+    return CacheContent(program_folder(), len(sizes), sum(sizes.values()))
 
 
 def _files() -> dict[Path, int]:
     """The files in the cache, and their sizes in bytes."""
-    folder = cache_folder()
+    folder = program_folder()
     if folder is None or not folder.is_dir():
         return {}
     sizes = {}

@@ -15,7 +15,7 @@ __all__ = [
     "count",
     "exactly",
     "finite",
-    "flag",
+    "boolean",
     "level",
     "list_of",
     "nonnegative",
@@ -24,7 +24,7 @@ __all__ = [
     "probability",
     "real",
     "refusal",
-    "take",
+    "fields",
     "tally",
     "text",
 ]
@@ -135,7 +135,7 @@ def tally(name: str, value: Any) -> int:
     return count(name, value, least=0)
 
 
-def flag(name: str, value: Any) -> bool:
+def boolean(name: str, value: Any) -> bool:
     """True or False."""
     if not isinstance(value, bool):
         raise refusal(name, "be true or false", value)
@@ -211,14 +211,14 @@ def exactly(name: str, value: Any, fields: Collection[str]) -> dict[str, Any]:
     return dict(value)
 
 
-def take(name: str, value: Any, /, **checks: Check) -> dict[str, Any]:
+def fields(name: str, value: Any, /, **checks: Check) -> dict[str, Any]:
     """The checked fields of a dictionary that has exactly the fields of `checks`.
 
     Examples
     --------
-    >>> take("column", {"scale": 2.0}, scale=positive)
+    >>> fields("column", {"scale": 2.0}, scale=positive)
     {'scale': 2.0}
-    >>> take("column", {"scale": -2.0}, scale=positive)
+    >>> fields("column", {"scale": -2.0}, scale=positive)
     Traceback (most recent call last):
     ValueError: column.scale must be a positive number; got -2.0.
     """

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.figure import Figure
 
-__all__ = ["LOWERS", "OKABE_ITO", "RAISES", "diverging", "drawable", "label_panel", "save", "styled"]
+__all__ = ["LOWERS", "OKABE_ITO", "RAISES", "diverging", "drawable", "label_panel", "save_figure", "styled"]
 
 OKABE_ITO = {
     "black": "#000000",
@@ -72,14 +72,14 @@ def styled() -> Iterator[None]:
         yield
 
 
-def save(figure: "Figure", stem: str | os.PathLike[str]) -> tuple[Path, Path]:
+def save_figure(figure: "Figure", stem: str | os.PathLike[str]) -> tuple[Path, Path]:
     """Write `stem`.png and `stem`.svg, without date or version inside, and return their paths.
 
     Examples
     --------
     >>> from tempfile import mkdtemp
     >>> from matplotlib.figure import Figure
-    >>> [path.name for path in save(Figure(), Path(mkdtemp()) / "fig1")]
+    >>> [path.name for path in save_figure(Figure(), Path(mkdtemp()) / "fig1")]
     ['fig1.png', 'fig1.svg']
     """
     stem = Path(stem)

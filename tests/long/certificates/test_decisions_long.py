@@ -16,11 +16,13 @@ from abnet.bounds.betting import betting_bound, row_weighted_betting_bound
 from abnet.bounds.counted import cost_bound
 from abnet.certificates import Monitor
 from abnet.certificates.evidence import observe
-from abnet.certificates.from_evidence import Terms, certify
+from abnet.certificates.from_evidence import certify
 from abnet.certificates.goals import TargetError
 from abnet.certificates.held import Held
+from abnet.certificates.keyed_order import bet_keys, row_order
 from abnet.certificates.meet_goal import meet
-from abnet.certificates.split import bet_keys, row_hashes, row_order
+from abnet.certificates.row_hashing import row_hashes
+from abnet.certificates.terms import Terms
 from broken_promise import breaks
 
 Rows = NDArray[np.float64]

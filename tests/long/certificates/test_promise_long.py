@@ -17,8 +17,9 @@ from scipy.special import ndtr, roots_genlaguerre, roots_hermitenorm
 from abnet import bounds
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.evidence import observe
-from abnet.certificates.from_evidence import Terms, certify_drawn
 from abnet.certificates.from_evidence import certify as certify_evidence
+from abnet.certificates.from_evidence import certify_drawn
+from abnet.certificates.terms import Terms
 from broken_promise import breaks
 
 Array = NDArray[np.float64]

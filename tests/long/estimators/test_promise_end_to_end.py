@@ -13,6 +13,13 @@ from scipy.stats import norm
 
 from abnet import fit_table
 from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall
+from abnet.certificates.statements.answered_error import AnsweredErrorTest
+from abnet.certificates.statements.coverage import Coverage
+from abnet.certificates.statements.cut_error import CutError
+from abnet.certificates.statements.flagged import Flagged
+from abnet.certificates.statements.precision import PrecisionBound, PrecisionTest
+from abnet.certificates.statements.recall import RecallBound, RecallTest
+from abnet.certificates.statements.statement import Statement
 from abnet.networks.exact import lift
 from abnet.paper.protocol import protocol_of
 from abnet.paper.runs import group_training
@@ -45,18 +52,20 @@ def sorted_draw(rng: np.random.Generator, n: int = 600) -> tuple[Any, Any]:
     return POINTS[where][order], y[order]
 
 
-def truth_of(quantity: str, answers: Any) -> float:
+def truth_of(statement: Statement, answers: Any) -> float:
     """The true value of what a statement is about: all 512 inputs are equally frequent."""
     positive = SIGNAL.chances
-    if quantity == "coverage":
+    if isinstance(statement, Coverage):
         return float(np.mean([answer is not None for answer in answers]))
-    if quantity == "error":
+    if isinstance(statement, AnsweredErrorTest | CutError):
         wrong = np.where(answers == 1, 1 - positive, positive)
         return float(wrong[[answer is not None for answer in answers]].mean())
     called = (answers == 1).astype(float)
-    if quantity == "recall":
+    if isinstance(statement, Flagged):
+        return float(called.mean())
+    if isinstance(statement, RecallTest | RecallBound):
         return float(np.average(called, weights=positive))
-    if quantity == "precision":
+    if isinstance(statement, PrecisionTest | PrecisionBound):
         return float(np.average(positive, weights=called))
     return float(np.mean(positive * COSTS[1, answers.astype(int)] + (1 - positive) * COSTS[0, answers.astype(int)]))
 
@@ -70,14 +79,14 @@ def test_goals_of_a_fit_on_rows_sorted_by_label(kind: str) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that a goal could not be certified
             clf = certified(0, n_estimators=2, max_iter=30, decision=GOALS[kind]).fit(X, y)
-        asked = [s for s in clf.certificate_.statements if "threshold" in s.rule or s.quantity == "coverage"]
+        asked = [s for s in clf.certificate_.statements if s.about_decision or s.only_in_table]
         if clf.model_.decision.kind == "argmax":
             continue
         met += 1
         answers = clf.predict(POINTS)
         for s in asked:
-            true = truth_of(s.quantity, answers)
-            broken[s.quantity] += true > s.value if s.side == "at most" else true < s.value
+            true = truth_of(s, answers)
+            broken[s.about] += true > s.value if s.side == "at most" else true < s.value
     print({"goal": kind, "met": met, "broken": dict(broken), "of": REPETITIONS})
     assert met > REPETITIONS // 4
     assert not any(breaks(failures, REPETITIONS, DELTA) for failures in broken.values())

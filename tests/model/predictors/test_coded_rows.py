@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from abnet.certificates.from_evidence import Terms, certify
+from abnet.certificates.from_evidence import certify
+from abnet.certificates.terms import Terms
 from abnet.estimators.large_tables import count_rows
 from abnet.estimators.observing import observe_posterior
 from abnet.model.model import Model

@@ -56,7 +56,7 @@ def test_huge_but_finite_rows_have_a_score(rng: np.random.Generator) -> None:
     direction = rng.normal(size=(1, 2))
     far = Compact.from_networks([bam]).scores(1e37 * direction)
     np.testing.assert_allclose(far, Compact.from_networks([bam]).scores(1e8 * direction), atol=1e-6)
-    with pytest.raises(ValueError, match="too large for float32"):
+    with pytest.raises(ValueError, match="float32"):
         Compact.from_networks([bam]).scores(1e200 * direction)
 
 

@@ -81,7 +81,7 @@ def test_votes_are_those_of_the_scores(kind: str, K: int, rng: np.random.Generat
         ([[1.0, np.nan, 2.0, 0.0]], "row 0"),
         ([[1.0, 2.0, 3.0, 4.0], [np.inf, 0.0, 0.0, 0.0]], "row 1"),
         ([[1.0, 2.0, 3.0, 4.0], [1e39, 0.0, 0.0, 0.0]], "row 1"),
-        ([["a", "b", "c", "d"]], "expects numbers"),
+        ([["a", "b", "c", "d"]], "numbers"),
     ],
 )
 def test_impossible_rows_are_refused(kind: str, K: int, rows: list, message: str, rng: np.random.Generator) -> None:

@@ -63,5 +63,5 @@ def test_the_largest_of_several_outputs_is_the_label(rng: np.random.Generator) -
 
 @pytest.mark.parametrize("sizes", [(3,), (3, 0, 1), (3, 2)])
 def test_sizes_that_fit_no_number_of_classes_are_refused(sizes: tuple[int, ...]) -> None:
-    with pytest.raises(ValueError, match="sizes must"):
+    with pytest.raises(ValueError, match="sizes"):
         check_outputs(sizes)

@@ -10,7 +10,6 @@ import pytest
 
 import abnet
 from abnet.tables import read_table
-from abnet.tables.frames import as_table
 from abnet.tables.preparation import (
     TableMap,
     TablePreparation,
@@ -18,6 +17,7 @@ from abnet.tables.preparation import (
     preparation_from_dict,
     preparation_to_dict,
 )
+from abnet.tables.table import as_table
 
 START = date(2020, 1, 1)
 
@@ -34,8 +34,11 @@ def test_days_and_season_by_hand() -> None:
     table = pd.DataFrame({"when": ["1970-01-01", "1971-01-01", "1971-07-02", ""]})
     preparation = TablePreparation().fit(table)
     assert preparation.get_feature_names_out().tolist() == [
-        "when", "when (season, sine)", "when (season, cosine)", "when (missing)",
-    ]  # fmt: skip
+        "when",
+        "when (season, sine)",
+        "when (season, cosine)",
+        "when (missing)",
+    ]
     X = preparation.transform(table)
     t = np.array([0, 365, 547, 365])  # the median for the missing one
     assert X[:, 0] == pytest.approx((t - t.mean()) / t.std(), abs=1e-6)
@@ -121,7 +124,8 @@ def test_a_wrong_order_in_a_few_rows_is_outvoted() -> None:
 
 
 def test_nearly_all_values_must_be_dates() -> None:
-    few, many = [*calendar(18), "never", "later"], [*calendar(8), "never", "never"]
+    few = [*calendar(18), "never", "later"]
+    many = [*calendar(8), "never", "never"]
     assert fitted(few).map_.columns[0].kind == "date"
     assert fitted(many).map_.columns[0].kind == "text"
     assert (fitted(few).notes_[0].code, fitted(few).notes_[0].rows) == ("odd date", 2)
@@ -189,9 +193,16 @@ def test_the_stored_form_gives_the_same_bits() -> None:
 
 
 RECORD = {
-    "kind": "date", "name": "when", "order": "year-month-day", "fill": 1.0, "mean": 1.0, "scale": 2.0, "season": True,
-    "indicator": False, "written": "year-month-day",
-}  # fmt: skip
+    "kind": "date",
+    "name": "when",
+    "order": "year-month-day",
+    "fill": 1.0,
+    "mean": 1.0,
+    "scale": 2.0,
+    "season": True,
+    "indicator": False,
+    "written": "year-month-day",
+}
 
 
 @pytest.mark.parametrize(

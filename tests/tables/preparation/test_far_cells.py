@@ -10,10 +10,11 @@ import pytest
 from abnet import CertifiedClassifier
 from abnet.estimators.logistic_rival import logistic_regression
 from abnet.tables.columns import CLIP, DateColumn, NumericColumn, far_cells
-from abnet.tables.frames import as_table
 from abnet.tables.notes import NoteWarning
 from abnet.tables.preparation import StandardMap, TablePreparation
-from abnet.tables.preparation.transformers import PlainNumbers, has_far_cells
+from abnet.tables.preparation.array_checks import has_far_cells
+from abnet.tables.preparation.plain_numbers import PlainNumbers
+from abnet.tables.table import as_table
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(np.array([10.0, 0.0, 5.0]), size=(200, 3)).round(3)
@@ -30,7 +31,8 @@ def spoiled(value: float) -> Any:
 def test_the_other_cells_are_scaled_without_it(made: Any, value: float) -> None:
     names = ("a", "b", "c")
     frame, usual = (pl.DataFrame(rows, schema=names) for rows in (spoiled(value), np.delete(X, 7, axis=0)))
-    fitted, without = made().fit(frame), made().fit(usual)
+    fitted = made().fit(frame)
+    without = made().fit(usual)
     assert fitted.map_.columns[0].mean == pytest.approx(without.map_.columns[0].mean)
     assert fitted.map_.columns[0].scale == pytest.approx(without.map_.columns[0].scale)
     features = fitted.transform(frame)
@@ -73,7 +75,8 @@ def test_one_far_cell_is_found_among_any_number_of_rows(n: int) -> None:
 
 def test_logistic_regression_beside_the_model_is_not_spoiled_either() -> None:
     frame, clean = (pl.DataFrame(rows, schema=("a", "b", "c")) for rows in (spoiled(1e12), X))
-    fitted, y = TablePreparation().fit(frame), X[:, 1] > 0
+    fitted = TablePreparation().fit(frame)
+    y = X[:, 1] > 0
     model = logistic_regression().fit(fitted.transform(frame), y)
     assert np.mean(model.predict(fitted.transform(clean)) == y) > 0.95
 

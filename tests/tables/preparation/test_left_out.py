@@ -10,9 +10,9 @@ import pytest
 
 from abnet import ABNetClassifier
 from abnet.tables import TableError, read_table
-from abnet.tables.frames import as_table
 from abnet.tables.preparation import TablePreparation, preparation_from_dict, preparation_to_dict
-from abnet.tables.preparation.input_check import InputShiftWarning
+from abnet.tables.preparation.input_shift import InputShiftWarning
+from abnet.tables.table import as_table
 from abnet.tables.table_errors import UnknownColumnError
 from promised import promised
 
@@ -134,13 +134,14 @@ def test_large_measurements_are_no_identifiers() -> None:
     assert [column.name for column in preparation.map_.columns] == ["charge", "written", "bytes"]
 
 
-def test_numbers_of_one_length_that_were_drawn_are_left_out_where_chance_would_repeat_them() -> None:
+def test_a_note_names_numbers_that_chance_would_repeat() -> None:
+    """Of 5,000 numbers out of 900,000 some would be equal; of 400 hardly any."""
     rng = np.random.default_rng(0)
-    for n, left_out in ((5000, True), (400, False)):
-        x = rng.normal(size=n)
-        names, notes = kept({"badge": 100_000 + rng.permutation(900_000)[:n], "x": x})
-        assert names == ["badge", "x"][left_out:]
-        assert "column 'badge' " in notes[0]
+    for n, noted in ((5000, True), (400, False)):
+        table = {"badge": 100_000 + rng.permutation(900_000)[:n], "x": rng.normal(size=n)}
+        names, notes = kept(table)
+        assert names == ["badge", "x"]
+        assert [note.startswith("column 'badge' may be a row identifier") for note in notes] == [True] * noted
 
 
 def test_amounts_are_kept_in_silence() -> None:
@@ -160,7 +161,8 @@ def test_a_number_for_each_customer_no_longer_makes_a_certificate() -> None:
     n = 400
     rng = np.random.default_rng(0)
     ids = np.sort(100_000 + rng.permutation(900_000)[:n])
-    table, y = pl.DataFrame({"customer_id": ids, "noise": rng.normal(size=n)}), np.repeat(["first", "second"], n // 2)
+    table = pl.DataFrame({"customer_id": ids, "noise": rng.normal(size=n)})
+    y = np.repeat(["first", "second"], n // 2)
     for use, low in (("customer_id", True), ((), False)):
         clf = ABNetClassifier((2,), max_iter=30, preprocessor=TablePreparation(use=use), random_state=0).fit(table, y)
         assert (promised(clf).vote_error_bound < 0.2) == low
@@ -207,7 +209,7 @@ def test_an_empty_column_is_left_out_like_a_constant_one() -> None:
 
 
 def test_use_names_columns_that_there_are() -> None:
-    with pytest.raises(UnknownColumnError, match=r"use: .* no column 'y'; its columns are 'x'"):
+    with pytest.raises(UnknownColumnError, match=r"use: .*'y'.*'x'"):
         TablePreparation(use=["y"]).fit({"x": X})
 
 
@@ -215,9 +217,9 @@ def test_names_that_repeat_are_an_error_in_fit_and_transform() -> None:
     twice = pd.DataFrame([[1, 2], [3, 5]], columns=["a", "a"])
     preparation = TablePreparation().fit({"a": [1, 2]})
     for use in (TablePreparation().fit, preparation.transform):
-        with pytest.raises(TableError, match="column names must differ, but 'a' repeat"):
+        with pytest.raises(TableError, match="'a'"):
             use(twice)
-    with pytest.raises(TableError, match="'1' repeat"):
+    with pytest.raises(TableError, match="'1'"):
         TablePreparation().fit(pd.DataFrame([[1, 2], [3, 5]], columns=[1, "1"]))
 
 
@@ -264,7 +266,8 @@ def test_the_index_of_a_sorted_table_no_longer_makes_a_certificate() -> None:
             table, y
         )
 
-    misled, careful = learned(use="index"), learned()
+    misled = learned(use="index")
+    careful = learned()
     assert promised(misled).vote_error_bound < 0.1
     with pytest.warns(InputShiftWarning, match="index"):
         assert np.mean(misled.predict(new) != y) == 0.5  # all of them are second
@@ -277,7 +280,7 @@ def test_thousands_with_points_no_longer_make_a_certificate_of_nonsense() -> Non
     y = np.where(prices > 999, "dear", "cheap")
     written = [f"{price:,}".replace(",", ".") for price in prices.tolist()]
     table = {"price": written, "n": ["1", "2"] * 200}
-    with pytest.raises(TableError, match="for decimals or for thousands"):
+    with pytest.raises(TableError, match=r"decimals.*thousands"):
         TablePreparation().fit(table)
     raw = TablePreparation(decimal="comma").fit(table).map_.columns[0].raw(as_table(table))
     assert raw is not None

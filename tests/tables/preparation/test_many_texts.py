@@ -12,9 +12,9 @@ from sklearn.linear_model import Ridge
 from abnet import ABNetClassifier
 from abnet.tables.columns import HashedColumn
 from abnet.tables.columns.hashed import tokens_of
-from abnet.tables.frames import as_table
 from abnet.tables.many_texts import gains, unexplained
 from abnet.tables.preparation import TablePreparation, preparation_from_dict, preparation_to_dict
+from abnet.tables.table import as_table
 
 N = 400
 RNG = np.random.default_rng(0)
@@ -124,7 +124,8 @@ def test_no_bound_row_plays_a_part(split_as: Callable[..., None]) -> None:
     split_as(table, Y)
     settings: dict[str, Any] = {"preprocessor": TablePreparation(), "max_iter": 1, "random_state": 0}
     one = ABNetClassifier((2,), **settings).fit(table, Y)
-    turned, texts = Y.copy(), list(REVIEWS)
+    turned = Y.copy()
+    texts = list(REVIEWS)
     turned[one.bound_rows_] = 1 - Y[one.bound_rows_]
     for row in one.bound_rows_:
         texts[row] = CHATTER[row]
@@ -163,7 +164,7 @@ def test_noise_is_taken_in_seldom() -> None:
 def test_a_tampered_record_is_a_value_error(change: dict[str, Any]) -> None:
     record = preparation_to_dict(fitted(CODES))
     record["columns"][1] |= change
-    with pytest.raises(ValueError, match="stored preparation"):
+    with pytest.raises(ValueError, match="preparation"):
         preparation_from_dict(record)
 
 

@@ -11,9 +11,10 @@ from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardSca
 from abnet.model.model import Model
 from abnet.model.predict_table import predict_table
 from abnet.model.predictors.compact import Compact
-from abnet.tables.frames import as_table
 from abnet.tables.preparation import CodedMap, Preparation, TablePreparation, as_preparation, preparation_to_dict
-from abnet.tables.preparation.transformers import PlainNumbers, ThermometerCodes
+from abnet.tables.preparation.plain_numbers import PlainNumbers
+from abnet.tables.preparation.thermometer_codes import ThermometerCodes
+from abnet.tables.table import as_table
 from abnet.utils.coded_rows import CodedRows, dense
 
 X = np.random.default_rng(0).normal(size=(40, 3)).round(2)
@@ -26,7 +27,8 @@ class OwnTable(TablePreparation):
 
 
 def kinds() -> dict[str, Preparation]:
-    scaler, table = StandardScaler().fit(X), TablePreparation().fit(FRAME)
+    scaler = StandardScaler().fit(X)
+    table = TablePreparation().fit(FRAME)
     made: dict[str, Any] = {
         "unprepared": None,
         "standard": scaler,
@@ -45,10 +47,17 @@ def kinds() -> dict[str, Preparation]:
 KINDS = kinds()
 
 
+def taken_by(preparation: Preparation) -> Any:
+    """The rows as a preparation takes them."""
+    if preparation.by_name:
+        return FRAME
+    return X
+
+
 @pytest.mark.parametrize("name", KINDS)
 def test_sizes_are_those_of_the_features(name: str) -> None:
     preparation = KINDS[name]
-    rows = dense(preparation.transform(X if not preparation.by_name else FRAME))
+    rows = dense(preparation.transform(taken_by(preparation)))
     assert rows.shape == (40, preparation.n_features_out)
     assert preparation.n_features_in == 3
     n_codes = sum(map(len, preparation.codes))
@@ -62,7 +71,7 @@ def test_sizes_are_those_of_the_features(name: str) -> None:
 @pytest.mark.parametrize("name", KINDS)
 def test_inputs_codes_and_tables_are_the_same_features(name: str) -> None:
     preparation = KINDS[name]
-    rows: Any = FRAME if preparation.by_name else X
+    rows = taken_by(preparation)
     expected = dense(preparation.transform(rows))
     np.testing.assert_array_equal(dense(preparation.inputs(rows)), expected)
     np.testing.assert_array_equal(dense(preparation.with_codes(preparation.base.transform(rows))), expected)
@@ -81,24 +90,29 @@ def test_an_owner_alone_moves_its_features(name: str) -> None:
     for column in range(3):
         moved = X.copy()
         moved[:, column] += 0.5
-        rows = [FRAME, dict(zip(NAMES, moved.T, strict=True))] if preparation.by_name else [X, moved]
-        before, after = (dense(preparation.transform(given)) for given in rows)
+        moved_rows: Any = moved
+        if preparation.by_name:
+            moved_rows = dict(zip(NAMES, moved.T, strict=True))
+        before = dense(preparation.transform(taken_by(preparation)))
+        after = dense(preparation.transform(moved_rows))
         np.testing.assert_array_equal((before != after).any(axis=0), np.array(preparation.owners) == column)
 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_codes_leave_what_is_known_about_columns(name: str) -> None:
-    preparation, table = KINDS[name], as_table(FRAME.with_columns(pl.lit(1).alias("more")))
+    preparation = KINDS[name]
+    table = as_table(FRAME.with_columns(pl.lit(1).alias("more")))
     base = preparation.base
     assert not base.codes
     assert base.base is base
     assert preparation.columns == base.columns
     assert preparation.notes == base.notes
     assert preparation.by_name == base.by_name
-    assert preparation.extra_columns(table) == base.extra_columns(table) == (["more"] if base.columns else [])
+    of_table = bool(base.columns)
+    assert preparation.extra_columns(table) == base.extra_columns(table) == ["more"] * of_table
     assert preparation.describe(NAMES)[: len(base.describe(NAMES))] == base.describe(NAMES)
     empty = as_table(FRAME.with_columns(pl.lit(None).alias("b")))
-    assert preparation.empty_columns(empty) == (["b"] if base.columns else [])
+    assert preparation.empty_columns(empty) == ["b"] * of_table
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -117,7 +131,7 @@ def test_a_table_is_predicted_as_its_rows(name: str) -> None:
     preparation = KINDS[name]
     W = np.random.default_rng(1).normal(size=(1, 1, preparation.n_features_out))
     model = Model(Compact(W, np.zeros((1, 1)), np.array([[-1.0, 1.0]])), preparation=preparation, feature_names=NAMES)
-    expected = model.predict_proba(FRAME if preparation.by_name else X)[:, 1]
+    expected = model.predict_proba(taken_by(preparation))[:, 1]
     found = predict_table(model, FRAME.select("b", "c", "a"), proba=True).frame
     assert found is not None
     np.testing.assert_array_equal(found["probability_1"].to_numpy(), expected)

@@ -58,7 +58,8 @@ def features(preparation: Any, table: Any) -> Any:
 @settings(max_examples=80, deadline=None)
 @given(tables(), st.integers(1, 7))
 def test_pieces_are_the_whole_bit_for_bit(table: dict[str, list[str]], size: int) -> None:
-    preparation, frame = fitted(table), pl.DataFrame(table)
+    preparation = fitted(table)
+    frame = pl.DataFrame(table)
     whole = features(preparation, frame)
     parts = [features(preparation, part) for part in frame.iter_slices(size)]
     assert np.vstack(parts).tobytes() == whole.tobytes()
@@ -89,7 +90,8 @@ def test_the_stored_form_is_the_map(table: dict[str, list[str]]) -> None:
 @settings(max_examples=80, deadline=None)
 @given(tables(), st.randoms(use_true_random=False))
 def test_the_order_of_rows_does_not_matter(table: dict[str, list[str]], random: Any) -> None:
-    preparation, frame = fitted(table), pl.DataFrame(table)
+    preparation = fitted(table)
+    frame = pl.DataFrame(table)
     order = list(range(frame.height))
     random.shuffle(order)
     shuffled = frame[order]

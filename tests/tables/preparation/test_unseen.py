@@ -31,7 +31,7 @@ def test_a_number_that_is_too_large_is_not_called_no_number(cells: object) -> No
     fitted = TablePreparation(use="x", numeric="x").fit(rows)
     (note,) = fitted.notes_
     assert "5 cells are not numbers between -1e+150 and 1e+150" in str(note)
-    with pytest.warns(UnseenWarning, match=r"between -1e\+150 and 1e\+150"):
+    with pytest.warns(UnseenWarning, match=r"-1e\+150.*1e\+150"):
         fitted.transform(rows)
-    with pytest.raises(TableError, match=r"is not a number between -1e\+150 and 1e\+150"):
+    with pytest.raises(TableError, match=r"-1e\+150.*1e\+150"):
         fitted.map_.transform(rows, unseen="error")

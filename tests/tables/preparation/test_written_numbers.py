@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 
 from abnet.tables import TableError, read_table
-from abnet.tables.frames import as_table
 from abnet.tables.misread_text import _other_dates, misread_text_note
 from abnet.tables.preparation import TablePreparation, preparation_from_dict, preparation_to_dict
+from abnet.tables.table import as_table
 
 
 def numbers(preparation: TablePreparation, table: Any) -> list[float]:
@@ -79,7 +79,8 @@ def test_what_may_be_thousands_or_a_fraction_is_refused_and_decided_by_the_user(
     message = str(caught.value)
     assert f"column 'c': in numbers such as {values[0]!r} beside {values[1]!r}" in message
     assert "decimal='comma' or decimal='point'" in message
-    whole, fraction = float(values[0][0] + values[0][2:5]), float(f"{values[0][0]}.{values[0][2:5]}")
+    whole = float(values[0][0] + values[0][2:5])
+    fraction = float(f"{values[0][0]}.{values[0][2:5]}")
     as_point, _ = read(values, decimal="point")
     as_comma, _ = read(values, decimal="comma")
     assert {as_point[0], as_comma[0]} == {whole, fraction}
@@ -89,7 +90,7 @@ def test_what_may_be_thousands_or_a_fraction_is_refused_and_decided_by_the_user(
 def test_a_file_with_semicolons_is_refused_by_the_same_rule(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("price;city\n1.234;Oslo\n857;Rome\n2.345;Rome\n")
     frame = read_table(tmp_path / "t.csv")
-    with pytest.raises(TableError, match=r"'1\.234' beside '857'"):
+    with pytest.raises(TableError, match=r"'1\.234'.*'857'"):
         TablePreparation().fit(frame)
     assert numbers(TablePreparation(decimal="comma").fit(frame), frame) == [1234, 857, 2345]
 
@@ -163,12 +164,12 @@ def test_a_fraction_below_one_is_one_whatever_the_user_says() -> None:
 
 
 def test_marks_in_all_cells_are_asked_about_too() -> None:
-    with pytest.raises(TableError, match="column 'c': in numbers such as '1,966' the mark may be"):
+    with pytest.raises(TableError, match=r"'c'.*'1,966'"):
         TablePreparation().fit({"c": ["1,966", "2,857"]})
 
 
 def test_columns_that_contradict_each_other_tell_nothing() -> None:
-    with pytest.raises(TableError, match=r"'1\.234' beside '857'"):
+    with pytest.raises(TableError, match=r"'1\.234'.*'857'"):
         TablePreparation().fit({"c": ["1.234", "857"], "o": ["0.5", "1.25"], "p": ["0,5", "1,25"]})
 
 
@@ -225,7 +226,7 @@ def test_what_stays_text_though_it_may_not_be_meant_so_is_noted(values: list[str
         (["0000-00-00", *[f"2020-01-{i:02}" for i in range(10, 16)]], "2 rows of 14 are not dates"),
         ([f"{i}/12/2020" for i in range(1, 31)] + [f"12/{i}/2020" for i in range(13, 31)], "36 rows of 96"),
     ],
-)  # fmt: skip
+)
 def test_numbers_and_dates_that_are_not_read_are_noted(values: list[str], told: str) -> None:
     table = {"c": [*values, *values], "d": range(2 * len(values))}
     found = TablePreparation(use="d").fit(table).notes_
@@ -236,12 +237,16 @@ def test_numbers_and_dates_that_are_not_read_are_noted(values: list[str], told: 
 @pytest.mark.parametrize(
     "values",
     [
-        ["18-25", "26-35", "36-45", "46+"], [f"{i:05}" for i in range(90, 140)], ["unknown", "n.a.", ""],
+        ["18-25", "26-35", "36-45", "46+"],
+        [f"{i:05}" for i in range(90, 140)],
+        ["unknown", "n.a.", ""],
         [f"{i} Main Street {chr(65 + i % 26)}{i}, {place}" for i, place in enumerate(["Ayr", "Rye", "Bath"] * 9)],
-        [f"A{i}" for i in range(40)], [f"{i:x}a{i:x}" for i in range(256, 300)], ["May", "June", "July"],
+        [f"A{i}" for i in range(40)],
+        [f"{i:x}a{i:x}" for i in range(256, 300)],
+        ["May", "June", "July"],
     ],
     ids=["classes", "codes", "gaps", "addresses", "rooms", "hexadecimal", "months"],
-)  # fmt: skip
+)
 def test_categories_and_codes_are_not_doubted(values: list[str]) -> None:
     table = {"c": [*values, *values], "d": range(2 * len(values))}
     assert not any("because" in str(note) for note in TablePreparation(use="d").fit(table).notes_)
@@ -257,10 +262,14 @@ def test_codes_are_no_numbers_with_units(values: list[str]) -> None:
 @pytest.mark.parametrize(
     ("values", "cell"),
     [
-        (["$1,966.5", "$857"], "1234.5"), (["12,5 kg", "3 kg"], "12.5 kg"), (["12.5", "3"], "12,5"),
-        (["12.5", "3"], "many"), (["01:30:00", "02:00:00"], "90"), (["12.3 kg", "4 kg"], "5 g"),
+        (["$1,966.5", "$857"], "1234.5"),
+        (["12,5 kg", "3 kg"], "12.5 kg"),
+        (["12.5", "3"], "12,5"),
+        (["12.5", "3"], "many"),
+        (["01:30:00", "02:00:00"], "90"),
+        (["12.3 kg", "4 kg"], "5 g"),
     ],
-)  # fmt: skip
+)
 def test_a_number_of_another_form_is_missing_and_reported(values: list[str], cell: str) -> None:
     preparation = TablePreparation().fit({"c": values})
     gap = preparation.transform({"c": [values[0], ""]})
@@ -268,7 +277,7 @@ def test_a_number_of_another_form_is_missing_and_reported(values: list[str], cel
         found, (report,), _ = preparation.map_.read(frame)
         assert np.array_equal(found, gap)
         assert report.rows == {cell: 1}
-        with pytest.raises(TableError, match=f"column 'c', data row 2: '{cell}'"):
+        with pytest.raises(TableError, match=f"'c'.*data row 2.*'{cell}'"):
             preparation.map_.transform(frame, unseen="error")
 
 
@@ -317,7 +326,7 @@ def test_numbers_in_pieces_and_by_either_engine_are_the_same_bits() -> None:
 
 @pytest.mark.parametrize("decimal", ["dot", "", None, "."])
 def test_the_decimal_mark_is_checked(decimal: Any) -> None:
-    with pytest.raises(ValueError, match="decimal must be one of 'auto', 'point', 'comma'"):
+    with pytest.raises(ValueError, match=r"decimal.*'auto', 'point', 'comma'"):
         TablePreparation(decimal=decimal).fit({"c": ["1", "2"]})
 
 

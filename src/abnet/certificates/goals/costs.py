@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
     from abnet.certificates.decision import Decision
     from abnet.certificates.evidence import Evidence
-    from abnet.certificates.from_evidence import Terms
     from abnet.certificates.held import Held
     from abnet.certificates.scored_labels import ScoredLabels
-    from abnet.certificates.statement import Statement
+    from abnet.certificates.statements.statement import Statement
+    from abnet.certificates.terms import Terms
     from abnet.certificates.thresholds import Candidates
     from abnet.certificates.trade_off import TradeOff
 
@@ -115,40 +115,27 @@ class Costs(Goal):
         self, evidence: "Evidence", candidates: "Candidates", terms: "Terms"
     ) -> "tuple[Decision | None, list[Statement]]":
         """Bound on the expected cost of the decision, by betting on the cost of each row."""
-        from abnet.certificates.rule_rates import rates_of_rule, rule_of
-        from abnet.certificates.statement import state
+        from abnet.certificates.rates_of_cut import rates_of_cut
+        from abnet.certificates.statements.cost_bound import CostBound
+        from abnet.certificates.statements.decision_rule import CutRule
 
         if evidence.costs is None:
             raise ValueError("the cost of each row is needed, in the order of the rows' keys.")
-        values = evidence.costs.values
         decision = candidates.decisions[0]
-        rule: dict[str, float | str] = {}
-        beside: list[Statement] = []
+        rule = None
+        beside: Sequence[Statement] = []
         if decision.kind == "cut":
-            rule = rule_of(decision, evidence.classes)
-            beside = rates_of_rule(
-                decision,
-                thresholds.counts_above(evidence, decision).sum(axis=1),
-                evidence.class_rows,
-                evidence.classes,
-                delta=terms.delta,
-                n_candidates=terms.n_candidates,
-            )
-        made = state(
-            "cost",
-            "predict",
-            "cost_bound",
-            {"n": len(values), "mean": float(values.mean()), "largest": float(self.table(evidence.classes).max())},
-            values=values,
+            rule = CutRule.of(decision, evidence.classes)
+            counts = thresholds.cut_counts(evidence, decision)
+            beside = rates_of_cut(counts, rule, delta=terms.delta, n_candidates=terms.n_candidates)
+        cost = CostBound.from_values(
+            evidence.costs.values,
+            largest=float(self.table(evidence.classes).max()),
             rule=rule,
             delta=terms.delta,
             n_candidates=terms.n_candidates,
         )
-        return decision, [made, *beside]
-
-    def warning(self, statements: "Sequence[Statement]") -> str | None:
-        """None: it may be cheapest to leave out one of the classes."""
-        return None
+        return decision, [cost, *beside]
 
     def concerns(self, trade_off: "TradeOff") -> bool:
         """False: costs have no rate to choose."""

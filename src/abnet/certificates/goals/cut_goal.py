@@ -3,9 +3,10 @@
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from abnet.certificates import thresholds
+from abnet.certificates.cut_counts import CutCounts
 from abnet.certificates.goals.goal import RateGoal, Trials, required
 from abnet.utils.errors import Parameter, ParameterError
 
@@ -15,52 +16,34 @@ if TYPE_CHECKING:
 
     from abnet.certificates.decision import Decision
     from abnet.certificates.evidence import Evidence
-    from abnet.certificates.from_evidence import Terms
     from abnet.certificates.held import Held
     from abnet.certificates.scored_labels import ScoredLabels
-    from abnet.certificates.statement import Statement
+    from abnet.certificates.statements.rate_test import CutTest
+    from abnet.certificates.statements.statement import Statement
+    from abnet.certificates.terms import Terms
     from abnet.certificates.thresholds import Candidates
     from abnet.certificates.trade_off import TradeOff
 
-__all__ = ["CutCounts", "CutGoal"]
-
-
-class CutCounts(NamedTuple):
-    """Numbers of rows by their class, and of those above a threshold.
-
-    Attributes
-    ----------
-    positives, positives_above : int
-        Rows of the positive class.
-    negatives, negatives_above : int
-        Rows of the other class.
-    rows, rows_above : int
-        All rows; rows with a label that the model does not know belong to neither class.
-    """
-
-    positives: int
-    positives_above: int
-    negatives: int
-    negatives_above: int
-    rows: int
-    rows_above: int
+__all__ = ["CutGoal"]
 
 
 class CutGoal(RateGoal):
     """A goal of two classes, met by predicting the class `positive` for the rows above a threshold.
 
-    A subclass is a dataclass with its rate and `positive` as fields. It says which thresholds to test (`search`), what
-    counts as a failure (`failures`), and which of the thresholds that passed is the best (`merit`).
+    A subclass is a dataclass with its rate and `positive` as fields. It says which thresholds to test (`search`), which
+    of the thresholds that passed is the best (`merit`), and what is stated about it (`statement_type`).
 
     Attributes
     ----------
     positive : label
-    quantity : str
-        The quantity that the statement is about, such as "recall"; it is not stated again beside the goal.
     """
 
     positive: Any
-    quantity: ClassVar[str]
+
+    @classmethod
+    @abstractmethod
+    def statement_type(cls) -> "type[CutTest]":
+        """The kind of statement that the goal is met; it also says what a success is."""
 
     @abstractmethod
     def search(
@@ -78,9 +61,10 @@ class CutGoal(RateGoal):
         terms : Terms
         """
 
-    @abstractmethod
     def failures(self, counts: CutCounts) -> Trials:
         """The rows that could fail at a threshold, and those that do."""
+        successes, n = self.statement_type().rate_bound.successes_of(counts)
+        return Trials(n - successes, n)
 
     @abstractmethod
     def merit(self, counts: CutCounts) -> float:
@@ -107,7 +91,7 @@ class CutGoal(RateGoal):
         if len(names) != 2 or str(self.positive) not in names:
             raise ParameterError(
                 "a target {} needs two classes, of which {} names one; got {!r}, and the classes are {}.",
-                self.quantity,
+                self.option.name.removeprefix("target_"),
                 Parameter("positive_class"),
                 self.positive,
                 ", ".join(names),
@@ -127,7 +111,7 @@ class CutGoal(RateGoal):
 
     def trials(self, evidence: "Evidence", decision: "Decision") -> Trials:
         """What the test of a threshold counts on the held-out rows."""
-        return self.failures(counts_of_evidence(evidence, decision))
+        return self.failures(thresholds.cut_counts(evidence, decision))
 
     def statement(
         self,
@@ -138,17 +122,13 @@ class CutGoal(RateGoal):
         rows_needed: int | None,
     ) -> "Statement":
         """At least this share of new rows succeeds."""
-        from abnet.certificates.rule_rates import rule_of
-        from abnet.certificates.statement import state
+        from abnet.certificates.statements.decision_rule import CutRule
 
-        return state(
-            self.quantity,
-            "class",
-            "rate_of_successes",
-            {"failures": trials.failures, "trials": trials.trials, "rate": self.rate},
-            side="at least",
-            name=classes[int(decision.positive or 0)],
-            rule=rule_of(decision, classes),
+        return self.statement_type().from_counts(
+            failures=trials.failures,
+            trials=trials.trials,
+            rate=self.rate,
+            rule=CutRule.of(decision, classes),
             rows_needed=rows_needed,
             delta=terms.delta,
             n_candidates=terms.n_candidates,
@@ -156,16 +136,15 @@ class CutGoal(RateGoal):
 
     def beside(
         self, decision: "Decision", evidence: "Evidence", candidates: "Candidates", terms: "Terms"
-    ) -> "list[Statement]":
+    ) -> "Sequence[Statement]":
         """What the threshold costs: bounds on the other rates."""
-        from abnet.certificates.rule_rates import rates_of_rule
+        from abnet.certificates.rates_of_cut import rates_of_cut
+        from abnet.certificates.statements.decision_rule import CutRule
 
-        return rates_of_rule(
-            decision,
-            thresholds.counts_above(evidence, decision).sum(axis=1),
-            evidence.class_rows,
-            evidence.classes,
-            goal=self.quantity,
+        return rates_of_cut(
+            thresholds.cut_counts(evidence, decision),
+            CutRule.of(decision, evidence.classes),
+            without=self.statement_type().rate_bound,
             n_thresholds=candidates.n_selectable,
             delta=terms.delta,
             n_candidates=terms.n_candidates,
@@ -186,22 +165,6 @@ class CutGoal(RateGoal):
     def relabelled(self, read_label: Callable[[Any], str]) -> "CutGoal":
         """The goal with the positive class as `read_label` writes it."""
         return replace(self, positive=read_label(self.positive))  # type: ignore[type-var]
-
-
-def counts_of_evidence(evidence: "Evidence", decision: "Decision") -> CutCounts:
-    """Counts of the held-out rows at a threshold of two classes."""
-    positive = int(decision.positive or 0)
-    negative = 1 - positive
-    above = thresholds.counts_above(evidence, decision).sum(axis=1)
-    rows = evidence.class_rows
-    return CutCounts(
-        positives=int(rows[positive]),
-        positives_above=int(above[positive]),
-        negatives=int(rows[negative]),
-        negatives_above=int(above[negative]),
-        rows=int(rows.sum()),
-        rows_above=int(above.sum()),
-    )
 
 
 def _counts_of_scores(scores: "NDArray[np.float64]", is_positive: "NDArray[np.bool_]", threshold: float) -> CutCounts:

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
     from abnet.certificates.decision import Decision
     from abnet.certificates.evidence import Evidence
-    from abnet.certificates.from_evidence import Terms
     from abnet.certificates.held import Held
     from abnet.certificates.scored_labels import ScoredLabels
-    from abnet.certificates.statement import Statement
+    from abnet.certificates.statements.statement import Statement
+    from abnet.certificates.terms import Terms
     from abnet.certificates.thresholds import Candidates
     from abnet.certificates.trade_off import TradeOff
 
@@ -92,14 +92,14 @@ class TargetError(RateGoal):
         rows_needed: int | None,
     ) -> "Statement":
         """The error rate among answered rows is at most the target."""
-        from abnet.certificates.statement import state
+        from abnet.certificates.statements.answered_error import AnsweredErrorTest
+        from abnet.certificates.statements.decision_rule import AbstainRule
 
-        return state(
-            "error",
-            "answered rows",
-            "limit_of_failures",
-            {"failures": trials.failures, "trials": trials.trials, "limit": self.error},
-            rule={"threshold": float(decision.threshold or 0.0)},
+        return AnsweredErrorTest.from_counts(
+            failures=trials.failures,
+            trials=trials.trials,
+            limit=self.error,
+            rule=AbstainRule.of(decision),
             rows_needed=rows_needed,
             delta=terms.delta,
             n_candidates=terms.n_candidates,
@@ -107,21 +107,18 @@ class TargetError(RateGoal):
 
     def beside(
         self, decision: "Decision", evidence: "Evidence", candidates: "Candidates", terms: "Terms"
-    ) -> "list[Statement]":
+    ) -> "Sequence[Statement]":
         """The share of rows that are answered."""
-        from abnet.certificates.statement import state
+        from abnet.certificates.statements.coverage import Coverage
 
-        answered = state(
-            "coverage",
-            "predict",
-            "clopper_pearson_lower",
-            {"successes": self.trials(evidence, decision).trials, "n": evidence.n_rows},
-            side="at least",
-            rule={"thresholds": candidates.n_selectable},
+        coverage = Coverage.from_counts(
+            answered=self.trials(evidence, decision).trials,
+            n=evidence.n_rows,
+            n_thresholds=candidates.n_selectable,
             delta=terms.delta,
             n_candidates=terms.n_candidates * candidates.n_selectable,
         )
-        return [answered]
+        return [coverage]
 
     def concerns(self, trade_off: "TradeOff") -> bool:
         """Whether the table is about abstaining."""

@@ -1,8 +1,8 @@
 """`Goal`: what a decision has to achieve; `GoalOption`: how the command line asks for it.
 
 The files of this folder load nothing but the standard library, so that ``abnet fit --help`` can list the options of all
-goals at once. NumPy and everything that computes are imported by the methods that need them, or through the packages
-`abnet.certificates.thresholds` and `abnet.certificates.statements`, whose names load on first use.
+goals at once. Statements and everything else that needs NumPy are imported by the methods that use them, or through the
+package `abnet.certificates.thresholds`, whose names load on first use.
 """
 
 from abc import ABC, abstractmethod
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
     from abnet.certificates.decision import Decision
     from abnet.certificates.evidence import Evidence
-    from abnet.certificates.from_evidence import Terms
     from abnet.certificates.held import Held
     from abnet.certificates.scored_labels import ScoredLabels
-    from abnet.certificates.statement import Statement
+    from abnet.certificates.statements.statement import Statement
+    from abnet.certificates.terms import Terms
     from abnet.certificates.thresholds import Candidates
     from abnet.certificates.trade_off import TradeOff
 
@@ -133,12 +133,6 @@ class Goal(ABC):
         """The cost of each row as a share of the largest cost; None for a goal without costs."""
         return None
 
-    def warning(self, statements: "Sequence[Statement]") -> str | None:
-        """A sentence about a certified decision that treats nearly all rows in the same way; None if it does not."""
-        from abnet.certificates.rule_rates import extreme
-
-        return extreme(statements)
-
     @abstractmethod
     def concerns(self, trade_off: "TradeOff") -> bool:
         """Whether a table of thresholds helps to choose the rate of this goal."""
@@ -228,7 +222,7 @@ class RateGoal(Goal):
     @abstractmethod
     def beside(
         self, decision: "Decision", evidence: "Evidence", candidates: "Candidates", terms: "Terms"
-    ) -> "list[Statement]":
+    ) -> "Sequence[Statement]":
         """What is stated beside the goal: what the decision costs."""
 
     def __post_init__(self) -> None:

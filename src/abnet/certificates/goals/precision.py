@@ -4,15 +4,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from abnet.certificates import thresholds
-from abnet.certificates.goals.cut_goal import CutCounts, CutGoal
-from abnet.certificates.goals.goal import GoalOption, Trials, goal
+from abnet.certificates.cut_counts import CutCounts
+from abnet.certificates.goals.cut_goal import CutGoal
+from abnet.certificates.goals.goal import GoalOption, goal
 from abnet.utils.wording import percent
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from abnet.certificates.from_evidence import Terms
+    from abnet.certificates.statements.rate_test import CutTest
+    from abnet.certificates.terms import Terms
 
 __all__ = ["TargetPrecision"]
 
@@ -37,7 +39,13 @@ class TargetPrecision(CutGoal):
         rank=30,
         positive_class="required",
     )
-    quantity = "precision"
+
+    @classmethod
+    def statement_type(cls) -> "type[CutTest]":
+        """`PrecisionTest`."""
+        from abnet.certificates.statements.precision import PrecisionTest
+
+        return PrecisionTest
 
     def __str__(self) -> str:
         return f"A precision of {percent(self.precision)} for class {self.positive}"
@@ -57,10 +65,6 @@ class TargetPrecision(CutGoal):
     ) -> "NDArray[np.float64]":
         """Decreasing thresholds, down to all rows predicted as positive."""
         return thresholds.falling(scores, ~is_positive, self.limit, n_rows, terms)
-
-    def failures(self, counts: CutCounts) -> Trials:
-        """Rows above the threshold that are not of the positive class."""
-        return Trials(counts.rows_above - counts.positives_above, counts.rows_above)
 
     def merit(self, counts: CutCounts) -> float:
         """The recall."""

@@ -4,15 +4,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from abnet.certificates import thresholds
-from abnet.certificates.goals.cut_goal import CutCounts, CutGoal
-from abnet.certificates.goals.goal import GoalOption, Trials, goal
+from abnet.certificates.cut_counts import CutCounts
+from abnet.certificates.goals.cut_goal import CutGoal
+from abnet.certificates.goals.goal import GoalOption, goal
 from abnet.utils.wording import percent
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from abnet.certificates.from_evidence import Terms
+    from abnet.certificates.statements.rate_test import CutTest
+    from abnet.certificates.terms import Terms
 
 __all__ = ["TargetRecall"]
 
@@ -37,7 +39,13 @@ class TargetRecall(CutGoal):
         rank=20,
         positive_class="required",
     )
-    quantity = "recall"
+
+    @classmethod
+    def statement_type(cls) -> "type[CutTest]":
+        """`RecallTest`."""
+        from abnet.certificates.statements.recall import RecallTest
+
+        return RecallTest
 
     def __str__(self) -> str:
         return f"A recall of {percent(self.recall)} for class {self.positive}"
@@ -57,10 +65,6 @@ class TargetRecall(CutGoal):
     ) -> "NDArray[np.float64]":
         """Increasing thresholds: the recall falls from 1 to below the goal."""
         return thresholds.rising(scores, is_positive, most_below=2.0 * (1.0 - self.recall))
-
-    def failures(self, counts: CutCounts) -> Trials:
-        """Positive rows that are not above the threshold."""
-        return Trials(counts.positives - counts.positives_above, counts.positives)
 
     def merit(self, counts: CutCounts) -> float:
         """The precision."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from abnet.certificates.thresholds.least_cost import cheapest
     from abnet.certificates.thresholds.planning import rows_needed
     from abnet.certificates.thresholds.search import falling, falling_to_all, rising, scores_for, whole_failures
-    from abnet.certificates.thresholds.sequence import best_passed, complement, counts_above
+    from abnet.certificates.thresholds.sequence import best_passed, complement, counts_above, cut_counts
 
 __all__ = [
     "Candidates",
@@ -21,6 +21,7 @@ __all__ = [
     "cheapest",
     "complement",
     "counts_above",
+    "cut_counts",
     "cuts",
     "falling",
     "falling_to_all",
@@ -37,6 +38,6 @@ __getattr__, __dir__ = lazy_names(
         "abnet.certificates.thresholds.least_cost": ["cheapest"],
         "abnet.certificates.thresholds.planning": ["rows_needed"],
         "abnet.certificates.thresholds.search": ["falling", "falling_to_all", "rising", "scores_for", "whole_failures"],
-        "abnet.certificates.thresholds.sequence": ["best_passed", "complement", "counts_above"],
+        "abnet.certificates.thresholds.sequence": ["best_passed", "complement", "counts_above", "cut_counts"],
     },
 )

@@ -4,7 +4,7 @@ import math
 
 from scipy.special import bdtr, bdtrik
 
-from abnet.certificates.from_evidence import Terms
+from abnet.certificates.terms import Terms
 
 __all__ = ["rows_needed"]
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.certificates.decision import cut_below
-from abnet.certificates.from_evidence import Terms
 from abnet.certificates.held import Held
+from abnet.certificates.terms import Terms
 from abnet.certificates.thresholds.first_threshold import first_threshold
 
 __all__ = ["falling", "falling_to_all", "rising", "scores_for", "whole_failures"]

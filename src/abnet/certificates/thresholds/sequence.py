@@ -6,12 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.bounds.clopper_pearson import binomial_tail
+from abnet.certificates.cut_counts import CutCounts
 from abnet.certificates.decision import Decision
 from abnet.certificates.evidence import Evidence
-from abnet.certificates.from_evidence import Terms
 from abnet.certificates.goals.goal import Trials
+from abnet.certificates.terms import Terms
 
-__all__ = ["best_passed", "complement", "counts_above"]
+__all__ = ["best_passed", "complement", "counts_above", "cut_counts"]
 
 
 def best_passed(tests: Sequence[Trials], limit: float, merits: Sequence[float], terms: Terms) -> int | None:
@@ -46,6 +47,22 @@ def best_passed(tests: Sequence[Trials], limit: float, merits: Sequence[float], 
 def complement(rate: float) -> float:
     """The largest rate of failures if the rate of successes is to be at least `rate`, rounded downwards."""
     return float(np.nextafter(1.0 - rate, 0.0))
+
+
+def cut_counts(evidence: Evidence, decision: Decision) -> CutCounts:
+    """Counts of the held-out rows at a threshold of two classes."""
+    assert decision.positive is not None
+    negative = 1 - decision.positive
+    above = counts_above(evidence, decision).sum(axis=1)
+    rows = evidence.class_rows
+    return CutCounts(
+        positives=int(rows[decision.positive]),
+        positives_above=int(above[decision.positive]),
+        negatives=int(rows[negative]),
+        negatives_above=int(above[negative]),
+        rows=int(rows.sum()),
+        rows_above=int(above.sum()),
+    )
 
 
 def counts_above(evidence: Evidence, decision: Decision) -> NDArray[np.int64]:

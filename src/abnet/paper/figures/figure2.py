@@ -59,7 +59,7 @@ def fig2(
     """
     from abnet.paper.data.datasets import load
     from abnet.paper.figures import timed_passes
-    from abnet.utils.plots import save
+    from abnet.utils.plots import save_figure
 
     if not train and output_dir is None:
         raise ParameterError(
@@ -75,7 +75,7 @@ def fig2(
         return Reproduced(timings)
     folder = Path(output_dir)
     files = [write_file(folder / "fig2.csv", timings_to_csv(timings))]
-    files += save(timing_figure(timings), folder / "fig2")
+    files += save_figure(timing_figure(timings), folder / "fig2")
     text = (
         "`fig2.csv`, `fig2.png`, `fig2.svg`: forward passes on one batch of 32 examples of ads; mean of 100 "
         "passes, fewer for slow ones (column `repetitions`); 100 samples for the stochastic methods"

@@ -51,7 +51,7 @@ def fig3(*, random_state: int = 0, output_dir: StrPath = "results", verbose: boo
     from abnet.estimators.abnet import ABNetClassifier
     from abnet.networks import region_values
     from abnet.paper.data.datasets import load
-    from abnet.utils.plots import save
+    from abnet.utils.plots import save_figure
 
     circles = load("circles")
     clf = ABNetClassifier(
@@ -75,7 +75,7 @@ def fig3(*, random_state: int = 0, output_dir: StrPath = "results", verbose: boo
         circles.y[::5],
     )
     folder = Path(output_dir)
-    files = list(save(figure, folder / "fig3"))
+    files = list(save_figure(figure, folder / "fig3"))
     text = (
         f"`fig3.png`, `fig3.svg`: 2-2-2-1 on `circles`, trained through the bound from a random prior (rate 0.1, up to "
         f"200 epochs, seed {random_state}); training error of the vote {error:.3f}. A fifth of the points is drawn."

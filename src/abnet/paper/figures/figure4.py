@@ -63,7 +63,7 @@ def fig4(
     verbose: bool = False,
 ) -> Reproduced[list[DepthPoint]]:
     """Train the missing runs of Figure 4, bound and test error by depth on mnistLH; parameters as for `table1`."""
-    from abnet.utils.plots import save
+    from abnet.utils.plots import save_figure
 
     settings = select(fig4_grid(), models=models, widths=widths, repetitions=repetitions)
     results, failures = train_missing_runs(
@@ -81,7 +81,7 @@ def fig4(
         return Reproduced(points, failures=failures)
     folder = Path(output_dir)
     files = [write_file(folder / "fig4.csv", depth_to_csv(points))]
-    files += save(depth_figure(points), folder / "fig4")
+    files += save_figure(depth_figure(points), folder / "fig4")
     n_runs = sum(point.runs for point in points)
     text = f"`fig4.csv`, `fig4.png`, `fig4.svg`: {len(points)} points from {n_runs:,} runs."
     add_note(folder, "fig4", {"models": models, "widths": widths, "repetitions": repetitions}, text)

@@ -8,7 +8,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from abnet.certificates.fitted_rows import row_filter
-from abnet.certificates.split import Split, drawn_seed, row_hashes
+from abnet.certificates.random_seed import drawn_seed
+from abnet.certificates.row_hashing import row_hashes
+from abnet.certificates.split import Split
 from abnet.estimators.prediction import PredictionMixin
 from abnet.estimators.refit import fitting_anew
 from abnet.model.card import Card

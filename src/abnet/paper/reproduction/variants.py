@@ -51,7 +51,7 @@ def variants(
         variant_rows,
         variants_to_csv,
     )
-    from abnet.utils.plots import save
+    from abnet.utils.plots import save_figure
 
     settings = variant_grid(
         variants=check_names("names", names, BEYOND_THE_PAPER),
@@ -66,7 +66,7 @@ def variants(
         return Reproduced(rows, failures=failures)
     folder = Path(output_dir)
     files = [write_file(folder / "table1_variants.csv", variants_to_csv(rows))]
-    files += save(variant_figure(rows, reproduced_rows(folder), paper_table()), folder / "table1_variants")
+    files += save_figure(variant_figure(rows, reproduced_rows(folder), paper_table()), folder / "table1_variants")
     text = (
         f"`table1_variants.csv`, `.png`, `.svg`: {len(rows)} rows from {sum(row.runs for row in rows)} runs. "
         "Variants of narrow PBGNet and ABNet on a part of the paper's grid: `warm-up` "

@@ -35,6 +35,7 @@ def run(
     repetition: int,
     *,
     variant: str | None = None,
+    protocol: Protocol | None = None,
     data_dir: str | os.PathLike[str] | None = None,
 ) -> Result:
     """Train one network to the paper's protocol and return its figures.
@@ -53,19 +54,31 @@ def run(
         Seed of the train/test split and of the initialisation; Table 1 uses 0 to 4.
     variant
         Of PBGNet and ABNet, what is added to the paper's protocol: a name in `abnet.paper.VARIANTS`.
+    protocol
+        Constants of your own, such as a changed copy of the paper's. The result then has no fingerprint, and stores,
+        which hold runs of the paper's protocol only, refuse it.
     data_dir
         Folder of the original files, tried before the one that ``ABNET_DATA`` names.
 
     Examples
     --------
+    >>> from dataclasses import replace
+    >>> from abnet.paper import Setting, protocol_of
     >>> run("circles", "ABNet", (2,), 0.1, 0).epochs <= 100
     True
+    >>> papers = protocol_of(Setting("circles", "ABNet", (2,), 0.1, 0))
+    >>> run("circles", "ABNet", (2,), 0.1, 0, protocol=replace(papers, max_epochs=2)).epochs
+    2
     """
     setting = Setting(dataset, model, tuple(sizes), rate, repetition, variant=variant)
     if data_dir is not None:
         data_dir = os.fspath(data_dir)
-    (result,) = run_group(SettingGroup((setting,)), data_dir=data_dir)
-    return result
+    group = SettingGroup((setting,))
+    if protocol is None:
+        (result,) = run_group(group, data_dir=data_dir)
+        return result
+    (result,) = _results(group, protocol, data_dir)
+    return replace(result, fingerprint=None)
 
 
 def run_group(group: SettingGroup, *, data_dir: str | None) -> list[Result]:
@@ -82,10 +95,14 @@ def run_group(group: SettingGroup, *, data_dir: str | None) -> list[Result]:
     list of Result
         In the order of the settings.
     """
+    return _results(group, protocol_of(group.settings[0]), data_dir)
+
+
+def _results(group: SettingGroup, protocol: Protocol, data_dir: str | None) -> list[Result]:
     begin = time.perf_counter()
     _drop_programs_of_others(group.dataset, group.hidden_layer_sizes, group.models)
     trained = dict.fromkeys(_trained_as(setting) for setting in group.settings)
-    figures = _train(SettingGroup(tuple(trained)), data_dir)
+    figures = _train(SettingGroup(tuple(trained)), protocol, data_dir)
     seconds = (time.perf_counter() - begin) / len(group.settings)
     return [Result(setting=setting, seconds=seconds, **figures[_trained_as(setting)]) for setting in group.settings]
 
@@ -107,9 +124,8 @@ def _drop_programs_of_others(dataset: str, sizes: tuple[int, ...], models: tuple
     jax.clear_caches()
 
 
-def _train(group: SettingGroup, data_dir: str | None) -> dict[Setting, dict[str, Any]]:
+def _train(group: SettingGroup, protocol: Protocol, data_dir: str | None) -> dict[Setting, dict[str, Any]]:
     """The figures of every setting."""
-    protocol = protocol_of(group.settings[0])
     split = prepared_split(group.dataset, group.repetition, protocol, data_dir)
     models = [
         model_runs([s for s in group.settings if s.model == model], protocol, split.X.shape[1], split.n_train)

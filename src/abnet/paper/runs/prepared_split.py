@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.certificates.fingerprint import fingerprint as fingerprint_of
 from abnet.networks import exact
 from abnet.paper.data.centre_surround import centre_surround
+from abnet.paper.data.data_fingerprint import data_fingerprint
 from abnet.paper.data.datasets import load
 from abnet.paper.protocol import Protocol
 from abnet.training.loop import Rows, pad_rows
@@ -83,7 +83,7 @@ class _PaperData(NamedTuple):
 def _dataset(name: str, data_dir: str | None) -> _PaperData:
     original = load(name, data_dir=data_dir)
     prepared = load(name, data_dir=data_dir, standardise=True)
-    return _PaperData(prepared.X, prepared.y.astype(np.float32), fingerprint_of(original.X, original.y))
+    return _PaperData(prepared.X, prepared.y.astype(np.float32), data_fingerprint(original.X, original.y))
 
 
 def _new_split(

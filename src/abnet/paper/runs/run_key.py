@@ -21,7 +21,7 @@ def definition(setting: Setting, fingerprint: str, numerics_version: int = NUMER
     setting
         The run.
     fingerprint
-        Hash of the data, from `abnet.certificates.fingerprint`.
+        Hash of the data, from `abnet.paper.data.data_fingerprint`.
     numerics_version
         Version of the code that trains.
     """

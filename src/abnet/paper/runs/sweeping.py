@@ -103,11 +103,11 @@ def sweep(
 
 
 def _fingerprint(name: str, data_dir: str | None) -> str:
-    from abnet.certificates.fingerprint import fingerprint
+    from abnet.paper.data.data_fingerprint import data_fingerprint
     from abnet.paper.data.datasets import load
 
     dataset = load(name, data_dir=data_dir)
-    return fingerprint(dataset.X, dataset.y)
+    return data_fingerprint(dataset.X, dataset.y)
 
 
 def _mismatch(group: SettingGroup, results: Sequence[Result], fingerprint: str) -> str | None:

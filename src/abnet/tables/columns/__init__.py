@@ -8,10 +8,10 @@ import sys
 
 from abnet.tables.columns.boolean import BooleanColumn
 from abnet.tables.columns.column import KINDS, Column
+from abnet.tables.columns.column_options import ColumnOptions
 from abnet.tables.columns.date import YEAR, DateColumn
 from abnet.tables.columns.hashed import HashedColumn
 from abnet.tables.columns.numeric import LARGEST, NumericColumn, read_numbers
-from abnet.tables.columns.options import ColumnOptions
 from abnet.tables.columns.outliers import far_cells, far_notes
 from abnet.tables.columns.recognition import RULES, Chosen
 from abnet.tables.columns.scaling import CLIP

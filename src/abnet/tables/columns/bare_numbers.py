@@ -5,9 +5,9 @@ import re
 import msgspec
 
 from abnet.tables.cells import to_text
+from abnet.tables.column_cells import Cells, DateCells, Distinct, DistinctCells, NumberCells
 from abnet.tables.columns.infer_form import AmbiguousMark, infer_form, unit_around
 from abnet.tables.number_forms import BRACKETS, LIMIT, PLAIN, NumberForm
-from abnet.tables.series import Cells, DateCells, Distinct, DistinctCells, NumberCells
 
 __all__ = ["FEW_VALUES", "RECURRING", "bare_cells", "infer_bare_form", "is_limit"]
 

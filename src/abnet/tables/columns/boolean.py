@@ -3,12 +3,12 @@
 import numpy as np
 
 from abnet.tables.cells import MISSING, TRUTH, is_missing, to_text
+from abnet.tables.column_cells import Cells, DateCells
 from abnet.tables.columns.column import Column, UnseenRows, kind, missing_feature, unseen_rows
+from abnet.tables.columns.column_options import ColumnOptions
 from abnet.tables.columns.encoded import Encoded
-from abnet.tables.columns.options import ColumnOptions
 from abnet.tables.columns.recognition import Chosen, constant, rule
-from abnet.tables.frames import Table
-from abnet.tables.series import Cells, DateCells
+from abnet.tables.table import Table
 
 __all__ = ["BooleanColumn"]
 

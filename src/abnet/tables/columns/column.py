@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.tables.cells import to_text
+from abnet.tables.column_cells import Distinct
 from abnet.tables.columns.encoded import Encoded, Features
-from abnet.tables.frames import Table
-from abnet.tables.series import Distinct
+from abnet.tables.table import Table
 
 __all__ = ["KINDS", "Column", "UnseenRows", "kind", "missing_feature", "unseen_rows"]
 

@@ -5,9 +5,9 @@ from numpy.typing import NDArray
 
 from abnet.tables.columns.column import Column, UnseenRows, kind, missing_feature
 from abnet.tables.columns.encoded import Encoded
-from abnet.tables.columns.scaling import check_scaling, scaled
-from abnet.tables.frames import Table
-from abnet.tables.series import ORDERS, days
+from abnet.tables.columns.scaling import check_scaling, filled_and_scaled
+from abnet.tables.days import ORDERS, days
+from abnet.tables.table import Table
 
 __all__ = ["BY_TYPE", "YEAR", "DateColumn", "day_text"]
 
@@ -46,7 +46,7 @@ class DateColumn(Column, frozen=True, tag="date"):
     scale : float or None
         None if all dates were equal in fitting; then t is not a feature.
     season : bool
-        Whether the season is a feature: if the dates span a year in fitting. Otherwise it says nothing that t does not.
+        Whether the season is a feature: if the dates span a year in fitting. Otherwise t contains the same information.
     indicator : bool
         Whether a feature marks missing dates, as in `NumericColumn`.
     written : str
@@ -116,7 +116,7 @@ class DateColumn(Column, frozen=True, tag="date"):
         missing = np.isnan(t)
         features = []
         if self.scale is not None:
-            features.append(scaled(t, self.fill, self.mean, self.scale))
+            features.append(filled_and_scaled(t, self.fill, self.mean, self.scale))
         if self.season:
             phase = 2 * np.pi * (t / YEAR)
             features.append(np.where(missing, 0.0, np.sin(phase)))

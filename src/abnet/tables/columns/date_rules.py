@@ -4,15 +4,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.tables.cells import is_gap, is_missing, to_text
+from abnet.tables.column_cells import Cells, DateCells, Dates, DistinctCells, odd_texts
+from abnet.tables.columns.column_options import ColumnOptions
 from abnet.tables.columns.date import BY_TYPE, YEAR, DateColumn, day_text
 from abnet.tables.columns.odd_cells import MOSTLY, gap_notes, most_frequent
-from abnet.tables.columns.options import ColumnOptions
 from abnet.tables.columns.outliers import far_cells, far_notes
 from abnet.tables.columns.recognition import Chosen, constant, rule
 from abnet.tables.columns.scaling import fit_scaling
-from abnet.tables.date_shapes import FORMS, read_dates
+from abnet.tables.date_grammar import FORMS, read_dates
+from abnet.tables.days import ORDERS, Days, days_of
 from abnet.tables.notes import Note
-from abnet.tables.series import ORDERS, Cells, DateCells, Dates, Days, DistinctCells, days_of, unreadable
 
 _FEW = 0.01
 """If no larger share of the rows decides the order of day and month, a note says so: these rows may be mistakes."""
@@ -37,10 +38,10 @@ def _dates(name: str, cells: Cells, options: ColumnOptions) -> Chosen | None:
     order = max(rows_by_order, key=lambda candidate: rows_by_order[candidate])
     found = days_of(cells, dates, order)
     n_dates = rows_by_order[order]
-    n_present = n_dates + sum(found.strange.values())
+    n_present = n_dates + sum(found.odd.values())
     if n_dates == 0 or (not requested and n_dates < MOSTLY * n_present):
         return None
-    missing_words = {text: rows for text, rows in unreadable(cells, np.isnan(found.x)).items() if is_gap(text)}
+    missing_words = {text: rows for text, rows in odd_texts(cells, np.isnan(found.x)).items() if is_gap(text)}
     notes = gap_notes(name, missing_words)
     notes += _order_notes(name, cells, dates, rows_by_order, n_present)
     notes += _written_notes(name, cells, dates, found)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.tables.series import Distinct
+from abnet.tables.column_cells import Distinct
 
 __all__ = ["BLOCK", "Encoded", "Features"]
 

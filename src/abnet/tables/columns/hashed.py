@@ -8,8 +8,8 @@ import numpy as np
 from abnet.tables.cells import is_blank, to_text
 from abnet.tables.columns.column import Column, UnseenRows, kind, missing_feature
 from abnet.tables.columns.encoded import Encoded
-from abnet.tables.columns.words import words_of
-from abnet.tables.frames import Table
+from abnet.tables.columns.words import words_in
+from abnet.tables.table import Table
 
 __all__ = ["BUCKETS", "HashedColumn", "tokens_of"]
 
@@ -35,7 +35,7 @@ def tokens_of(text: str) -> set[str]:
     plain = _DIGIT.sub("0", with_single_blanks)
     padded = f" {plain} "
     triples = {padded[start : start + 3] for start in range(len(padded) - 2)}
-    return words_of(plain) | triples
+    return words_in(plain) | triples
 
 
 @kind
@@ -52,7 +52,7 @@ class HashedColumn(Column, frozen=True, tag="hashed"):
 
     Examples
     --------
-    >>> from abnet.tables.frames import as_table
+    >>> from abnet.tables.table import as_table
     >>> features, _ = HashedColumn("t", 8, False).encode(as_table({"t": ["ab", "AB", ""]}))
     >>> features.astype(int).tolist()
     [[1, 0, 0, 0, 0, 1, 0, 0], [1, 0, 0, 0, 0, 1, 0, 0], [0, 0, 0, 0, 0, 0, 0, 0]]

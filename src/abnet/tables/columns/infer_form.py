@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from abnet.tables.cells import is_gap, is_missing
+from abnet.tables.column_cells import Cells, DateCells, NumberCells
 from abnet.tables.columns.numeric import NumericColumn, read_numbers
 from abnet.tables.columns.recognition import Open
 from abnet.tables.durations import seconds
 from abnet.tables.number_forms import MARKED, PLAIN, THOUSANDS, NumberForm
-from abnet.tables.series import Cells, DateCells, NumberCells
 
 __all__ = ["AmbiguousMark", "certain_decimal_mark", "infer_form", "unit_around"]
 
@@ -61,7 +61,7 @@ def infer_form(cells: Cells, decimal: str) -> NumberForm | AmbiguousMark | None:
     if isinstance(cells, DateCells) or not texts:
         return None
     all_plain = all(PLAIN.read(text) is not None for text in texts)
-    if all_plain and not cells.numbers(PLAIN).strange.any():
+    if all_plain and not cells.numbers(PLAIN).odd.any():
         return _plain_form(cells, decimal)
     return _marked_form(cells, texts, decimal)
 

@@ -3,12 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from abnet.tables.column_cells import Cells, Numbers, odd_texts
 from abnet.tables.columns.column import Column, UnseenRows, kind, missing_feature
 from abnet.tables.columns.encoded import Encoded
-from abnet.tables.columns.scaling import check_scaling, scaled
-from abnet.tables.frames import Table
+from abnet.tables.columns.scaling import check_scaling, filled_and_scaled
 from abnet.tables.number_forms import PLAIN, NumberForm
-from abnet.tables.series import Cells, Numbers, unreadable
+from abnet.tables.table import Table
 
 __all__ = ["LARGEST", "NumericColumn", "allowed_range", "read_numbers"]
 
@@ -21,15 +21,15 @@ def read_numbers(cells: Cells, form: NumberForm = PLAIN) -> Numbers:
 
     Examples
     --------
-    >>> from abnet.tables.frames import cells_of
+    >>> from abnet.tables.table import cells_of
     >>> read_numbers(cells_of(["1", "", "rotary", "1e300"]))
-    Numbers(x=array([ 1., nan, nan, nan]), strange=array([False, False,  True,  True]))
+    Numbers(x=array([ 1., nan, nan, nan]), odd=array([False, False,  True,  True]))
     """
-    x, strange = cells.numbers(form)
+    x, odd = cells.numbers(form)
     too_large = (x > LARGEST) | (x < -LARGEST)
     if not too_large.any():
-        return Numbers(x, strange)
-    return Numbers(np.where(too_large, np.nan, x), strange | too_large)
+        return Numbers(x, odd)
+    return Numbers(np.where(too_large, np.nan, x), odd | too_large)
 
 
 def allowed_range(text: str) -> str:
@@ -110,19 +110,19 @@ class NumericColumn(Column, frozen=True, tag="numeric"):
     def encoded(self, table: Table) -> tuple[Encoded, UnseenRows]:
         """Features; cells that are neither numbers nor missing are reported, and count as missing."""
         cells = table.cells(self.name)
-        x, strange = read_numbers(cells, self.form)
+        x, odd = read_numbers(cells, self.form)
         n_missing = int(np.count_nonzero(np.isnan(x)))
 
         def block(rows: slice) -> NDArray[np.float64]:
             return self._features(x[rows])
 
-        return Encoded(len(x), len(self.features), block, n_missing, x), unreadable(cells, strange)
+        return Encoded(len(x), len(self.features), block, n_missing, x), odd_texts(cells, odd)
 
     def _features(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Features (n, width) of some numbers."""
         features = []
         if self.scale is not None:
-            features.append(scaled(x, self.fill, self.mean, self.scale))
+            features.append(filled_and_scaled(x, self.fill, self.mean, self.scale))
         if self.indicator:
             features.append(np.isnan(x).astype(np.float64))
         return np.column_stack(features)

@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.tables.cells import is_gap, is_missing, to_text
+from abnet.tables.column_cells import Cells, DateCells, NumberCells, odd_texts
 from abnet.tables.columns.bare_numbers import FEW_VALUES, RECURRING, bare_cells, infer_bare_form, is_limit
+from abnet.tables.columns.column_options import ColumnOptions
 from abnet.tables.columns.infer_form import AmbiguousMark, infer_form, unit_around
 from abnet.tables.columns.numeric import NumericColumn, allowed_range, read_numbers
 from abnet.tables.columns.odd_cells import MOSTLY, gap_notes, most_frequent
-from abnet.tables.columns.options import ColumnOptions
 from abnet.tables.columns.outliers import far_cells, far_notes
 from abnet.tables.columns.recognition import Chosen, constant, rule
 from abnet.tables.columns.scaling import fit_scaling
@@ -24,7 +25,6 @@ from abnet.tables.durations import seconds
 from abnet.tables.identifiers import LONG, identifier_reasons
 from abnet.tables.notes import Note
 from abnet.tables.number_forms import PLAIN, NumberForm, are_codes
-from abnet.tables.series import Cells, DateCells, NumberCells, unreadable
 
 _FIRST_ROWS = 1000
 """Rows looked at before all rows are."""
@@ -150,7 +150,7 @@ def _are_categories(cells: Cells, odd: NDArray[np.bool_]) -> bool:
 
 def _fitted(name: str, cells: Cells, form: NumberForm, options: ColumnOptions) -> Chosen:
     """A column of numbers of one form; other cells count as missing."""
-    x, strange = read_numbers(cells, form)
+    x, odd = read_numbers(cells, form)
     if np.isnan(x).all():
         return Chosen(None, (Note("empty", (name,)),))
     smallest = float(np.nanmin(x))
@@ -159,10 +159,10 @@ def _fitted(name: str, cells: Cells, form: NumberForm, options: ColumnOptions) -
     if max(-smallest, largest) > _EXACT and largest - smallest <= _EXACT:
         form = _with_offset(cells, x, form)
         x = read_numbers(cells, form).x
-    if strange.any():
-        notes.append(_odd_note(name, unreadable(cells, strange), form))
+    if odd.any():
+        notes.append(_odd_note(name, odd_texts(cells, odd), form))
     if not isinstance(cells, NumberCells):
-        missing_words = unreadable(cells, np.isnan(x) & ~strange)
+        missing_words = odd_texts(cells, np.isnan(x) & ~odd)
         notes += gap_notes(name, missing_words)
     far = far_cells(x)
     scaling = fit_scaling(x, far)

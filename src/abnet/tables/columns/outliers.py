@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from abnet.tables.column_cells import Cells, NumberCells, odd_texts
 from abnet.tables.columns.odd_cells import most_frequent
 from abnet.tables.columns.scaling import CLIP
 from abnet.tables.notes import Note
-from abnet.tables.series import Cells, NumberCells, unreadable
 
 __all__ = ["far_cells", "far_notes"]
 
@@ -37,7 +37,7 @@ def far_cells(x: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 def far_notes(name: str, cells: Cells, far: NDArray[np.bool_]) -> list[Note]:
     """A note on far cells, if there are any."""
-    rows = unreadable(cells, far)
+    rows = odd_texts(cells, far)
     if not rows:
         return []
     example = most_frequent(rows)

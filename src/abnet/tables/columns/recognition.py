@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from abnet.tables.column_cells import Cells
 from abnet.tables.columns.column import Column
-from abnet.tables.columns.options import ColumnOptions
+from abnet.tables.columns.column_options import ColumnOptions
 from abnet.tables.notes import Note
-from abnet.tables.series import Cells
 
 __all__ = ["RULES", "Chosen", "Open", "constant", "rule"]
 
@@ -29,7 +29,7 @@ class Chosen:
 
 
 class Open:
-    """A column whose kind depends on the other columns; `abnet.tables.preparation.choose` decides it."""
+    """A column whose kind depends on the other columns; `abnet.tables.preparation.column_kinds` decides it."""
 
 
 def constant(name: str, value: str) -> Chosen:

@@ -6,18 +6,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CLIP", "Scaling", "check_scaling", "fit_scaling", "scaled"]
+__all__ = ["CLIP", "Scaling", "check_scaling", "fit_scaling", "filled_and_scaled"]
 
 CLIP = 1e6
 """Scaled values are clipped here, far beyond the training values, so that every feature is finite in float32."""
 
 
-def scaled(x: NDArray[np.float64], fill: float, mean: float, scale: float) -> NDArray[np.float64]:
+def filled_and_scaled(x: NDArray[np.float64], fill: float, mean: float, scale: float) -> NDArray[np.float64]:
     """``(x - mean) / scale`` with `fill` where x is NaN, clipped to ±`CLIP`.
 
     Examples
     --------
-    >>> scaled(np.array([3.0, np.nan, 1e9]), fill=2.0, mean=1.0, scale=2.0).tolist()
+    >>> filled_and_scaled(np.array([3.0, np.nan, 1e9]), fill=2.0, mean=1.0, scale=2.0).tolist()
     [1.0, 0.5, 1000000.0]
     """
     filled = np.where(np.isnan(x), fill, x)
@@ -54,7 +54,7 @@ class Scaling(NamedTuple):
 
     @property
     def constant(self) -> bool:
-        """Whether the numbers say nothing: they are equal, and none is missing."""
+        """Whether all numbers are equal, and none is missing."""
         return self.scale is None and not self.indicator
 
 

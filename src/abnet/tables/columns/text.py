@@ -6,17 +6,17 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from abnet.tables.cells import BLANK, is_blank, to_text
+from abnet.tables.column_cells import Cells
 from abnet.tables.columns.column import Column, UnseenRows, kind, missing_feature, unseen_rows
+from abnet.tables.columns.column_options import ColumnOptions
 from abnet.tables.columns.encoded import Encoded
-from abnet.tables.columns.options import ColumnOptions
 from abnet.tables.columns.recognition import Chosen, constant, rule
 from abnet.tables.columns.words import common_words
-from abnet.tables.frames import Table
 from abnet.tables.identifiers import NEARLY_ALL, is_identifier_name
 from abnet.tables.many_texts import ManyTexts, many_texts, merged_notes
 from abnet.tables.misread_text import misread_text_note
 from abnet.tables.notes import Note
-from abnet.tables.series import Cells
+from abnet.tables.table import Table
 from abnet.tables.table_errors import quoted
 
 __all__ = ["TextColumn"]

@@ -9,9 +9,9 @@ import numpy as np
 from abnet.tables.cells import is_blank, to_text
 from abnet.tables.columns.column import Column, UnseenRows, kind, missing_feature
 from abnet.tables.columns.encoded import Encoded
-from abnet.tables.frames import Table
+from abnet.tables.table import Table
 
-__all__ = ["MOST_WORDS", "WordsColumn", "common_words", "words_of"]
+__all__ = ["MOST_WORDS", "WordsColumn", "common_words", "words_in"]
 
 MOST_WORDS = 150
 """Maximum number of words of a column that become features."""
@@ -20,15 +20,15 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 
 _LEAST_ROWS = 5.0
 _LEAST_SHARE = 0.01
-"""A word says little if fewer rows, or a smaller share of the rows, have it, or if as few lack it."""
+"""A word is used if at least this number and this share of the rows have it, and as many do not."""
 
 
-def words_of(text: str) -> set[str]:
+def words_in(text: str) -> set[str]:
     """The words of a text: two or more letters, in lower case.
 
     Examples
     --------
-    >>> sorted(words_of("Braund, Mr. Owen Harris (2nd)"))
+    >>> sorted(words_in("Braund, Mr. Owen Harris (2nd)"))
     ['braund', 'harris', 'mr', 'nd', 'owen']
     """
     return set(_WORD.findall(text.casefold()))
@@ -49,7 +49,7 @@ def common_words(counts: Mapping[str, int]) -> list[str]:
     n_words = 0
     rows_of_word: Counter[str] = Counter()
     for text, count in counts.items():
-        words = words_of(text)
+        words = words_in(text)
         n_words += len(words) * count
         for word in words:
             rows_of_word[word] += count
@@ -57,7 +57,7 @@ def common_words(counts: Mapping[str, int]) -> list[str]:
     recurring = [word for word, rows in rows_of_word.items() if least <= rows <= n_rows - least]
     recurring.sort(key=lambda word: (-rows_of_word[word], word))
     common = recurring[:MOST_WORDS]
-    n_reached = sum(count for text, count in counts.items() if not words_of(text).isdisjoint(common))
+    n_reached = sum(count for text, count in counts.items() if not words_in(text).isdisjoint(common))
     if n_words < 2 * n_rows or 2 * n_reached < n_rows:
         return []
     return common
@@ -100,6 +100,6 @@ class WordsColumn(Column, frozen=True, tag="words"):
             if blank[row]:
                 lookup[row, len(self.words) :] = 1  # the feature for missing, if there is one
                 continue
-            known = [places[word] for word in words_of(to_text(value)) if word in places]
+            known = [places[word] for word in words_in(to_text(value)) if word in places]
             lookup[row, known] = 1
         return Encoded.looked_up(lookup, distinct, blank), {}

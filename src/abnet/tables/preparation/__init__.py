@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from abnet.tables.preparation.coded import CodedMap
     from abnet.tables.preparation.scalers import MinMaxMap, StandardMap
     from abnet.tables.preparation.table_map import TableMap
+    from abnet.tables.preparation.table_preparation import TablePreparation
     from abnet.tables.preparation.thermometer import ThermometerMap
-    from abnet.tables.preparation.transformers import TablePreparation
     from abnet.tables.unseen import Unseen, UnseenWarning
 
 __all__ = [
@@ -36,7 +36,7 @@ __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "abnet.tables.preparation.scalers": ["MinMaxMap", "StandardMap"],
-        "abnet.tables.preparation.transformers": ["TablePreparation"],
+        "abnet.tables.preparation.table_preparation": ["TablePreparation"],
         "abnet.tables.preparation.table_map": ["TableMap"],
         "abnet.tables.preparation.coded": ["CodedMap"],
         "abnet.tables.preparation.thermometer": ["ThermometerMap"],

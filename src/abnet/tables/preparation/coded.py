@@ -19,11 +19,11 @@ from abnet.utils.threads import parallel_map, threads_for
 if TYPE_CHECKING:
     from abnet.tables.columns.column import Column
     from abnet.tables.columns.encoded import Encoded
-    from abnet.tables.frames import Table
     from abnet.tables.notes import Note
+    from abnet.tables.table import Table
 
     Base = Preparation
-else:  # of one of several kinds: msgspec is told when a file is read
+else:  # the reader of a file decides on the kind and converts it
     Base = Any
 
 __all__ = ["CodedMap"]
@@ -37,7 +37,7 @@ class CodedMap(Preparation, frozen=True, tag="coded"):
     base : Preparation
         One that can be stored.
     thresholds : tuple of tuples of float
-        For each feature of the base, increasing, often none.
+        For each feature of the base, increasing; often empty.
 
     Examples
     --------
@@ -53,8 +53,8 @@ class CodedMap(Preparation, frozen=True, tag="coded"):
         if isinstance(self.base, CodedMap):
             raise ValueError("codes of codes make no sense")
         if len(self.thresholds) != self.base.n_features_out:
-            found, features = len(self.thresholds), self.base.n_features_out
-            raise ValueError(f"{found} lists of thresholds do not fit {features} features")
+            n_lists = len(self.thresholds)
+            raise ValueError(f"{n_lists} lists of thresholds do not fit {self.base.n_features_out} features")
         check_thresholds(self.thresholds)
 
     @staticmethod
@@ -124,7 +124,7 @@ class CodedMap(Preparation, frozen=True, tag="coded"):
         return self.with_codes(features), columns
 
     def read(self, table: "Table", names: Sequence[str] | None) -> Read:
-        """What the base reads of a table, with codes."""
+        """The rows of a table as the base reads them, with codes."""
         read = self.base.read(table, names)
         return read._replace(inputs=self.with_codes(read.inputs))
 
@@ -132,25 +132,28 @@ class CodedMap(Preparation, frozen=True, tag="coded"):
         """Features and codes of rows that the base has prepared; codes are not written out."""
         features = np.asarray(dense(features), np.float32)
         counts = tuple(map(len, self.thresholds))
-        coded = [place for place, number in enumerate(counts) if number]
-        least = [_least_reaching(self.thresholds[place])[:, None] for place in coded]
-        reached = np.empty((len(coded), len(features)), np.uint8 if max(counts, default=0) < 256 else np.uint16)
+        coded = [place for place, n_thresholds in enumerate(counts) if n_thresholds]
+        thresholds = [_smallest_reaching(self.thresholds[place])[:, None] for place in coded]
+        dtype: type[np.unsignedinteger[Any]] = np.uint8
+        if max(counts, default=0) > np.iinfo(np.uint8).max:
+            dtype = np.uint16
+        reached = np.empty((len(coded), len(features)), dtype)
 
-        def count(start: int) -> None:
-            # How many thresholds a value reaches tells all its signs at once. To compare it with each is quicker than
-            # to search among them: no step waits for another. A missing number reaches all, as it is below none.
+        def count_block(start: int) -> None:
+            # The number of thresholds that a value reaches determines all its signs. Comparing with every threshold is
+            # faster than a binary search. A missing number reaches all thresholds, because it is below none.
             block = np.ascontiguousarray(features[start : start + BLOCK].T)
-            for out, place, values in zip(reached, coded, least, strict=True):
-                below = (block[place] < values).sum(axis=0, dtype=reached.dtype)
-                np.subtract(len(values), below, out=out[start : start + BLOCK], dtype=reached.dtype)
+            for out, place, values in zip(reached, coded, thresholds, strict=True):
+                n_below = (block[place] < values).sum(axis=0, dtype=dtype)
+                np.subtract(len(values), n_below, out=out[start : start + BLOCK], dtype=dtype)
 
-        parallel_map(count, range(0, len(features), BLOCK), threads_for(len(features)))
+        parallel_map(count_block, range(0, len(features), BLOCK), threads_for(len(features)))
         return CodedRows(features, reached, counts)
 
 
 @lru_cache(maxsize=1024)
-def _least_reaching(thresholds: tuple[float, ...]) -> NDArray[np.float32]:
-    """The least float32 that reaches each threshold: a float32 is below the one where it is below the other."""
+def _smallest_reaching(thresholds: tuple[float, ...]) -> NDArray[np.float32]:
+    """The smallest float32 at or above each threshold, which separates numbers in float32 as the threshold does."""
     exact = np.array(thresholds, np.float64)
     with np.errstate(over="ignore"):
         rounded = exact.astype(np.float32)

@@ -8,7 +8,7 @@ from abnet.utils.coded_rows import Inputs
 
 if TYPE_CHECKING:
     from abnet.tables.columns.encoded import Encoded
-    from abnet.tables.frames import Table
+    from abnet.tables.table import Table
 
 __all__ = ["Foreign"]
 
@@ -31,7 +31,7 @@ class Foreign(Preparation, frozen=True, eq=False, tag="foreign"):
 
     @property
     def n_features_in(self) -> int | None:
-        """Number of columns taken, if the transformer tells."""
+        """Number of columns taken; None if the transformer does not record it."""
         found: int | None = getattr(self.transformer, "n_features_in_", None)
         return found
 
@@ -45,7 +45,7 @@ class Foreign(Preparation, frozen=True, eq=False, tag="foreign"):
         """Unknown: a feature may come from several columns."""
 
     def transform(self, X: Any) -> Any:
-        """What the transformer makes of the rows."""
+        """The transformed rows."""
         return self.transformer.transform(X)
 
     def observed(self, X: Any) -> "tuple[Inputs, tuple[Encoded, ...]]":
@@ -53,17 +53,21 @@ class Foreign(Preparation, frozen=True, eq=False, tag="foreign"):
         return self.inputs(X), ()
 
     def read(self, table: "Table", names: Sequence[str] | None) -> Read:
-        """The features of a table; nothing is known about values that fitting never met."""
-        return Read(self.inputs(table), []) if self.by_name else super().read(table, names)
+        """The features of a table; values that did not occur in fitting are not reported."""
+        if self.by_name:
+            return Read(self.inputs(table), [])
+        return super().read(table, names)
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """The names that the transformer gives its features; empty if it gives none."""
+        """Names of the features; empty if the transformer has none."""
         try:
             names = tuple(map(str, self.transformer.get_feature_names_out()))
-        except (AttributeError, ValueError, TypeError):  # also a pipeline with a step that knows no names
+        except (AttributeError, ValueError, TypeError):  # also a pipeline with a step without names
             return ()
-        return names if len(names) == self.n_features else ()
+        if len(names) != self.n_features:
+            return ()
+        return names
 
     @property
     def why_not_stored(self) -> str:

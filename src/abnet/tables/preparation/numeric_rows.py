@@ -6,18 +6,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.tables.columns import read_numbers
-from abnet.tables.frames import Table
+from abnet.tables.table import Table
 from abnet.tables.table_errors import TableError, listed, quoted
 
 __all__ = ["number_cells", "numeric_rows"]
 
 
 def number_cells(table: Table, name: str) -> NDArray[np.float64]:
-    """A column as numbers, NaN where a cell is missing; an error where it holds anything else."""
+    """A column as numbers, NaN for missing cells; raises a TableError for other cells."""
     cells = table.cells(name)
-    x, strange = read_numbers(cells)
-    if strange.any():
-        first = int(strange.argmax())
+    x, odd = read_numbers(cells)
+    if odd.any():
+        first = int(odd.argmax())
         problem = f"{quoted(cells.cell(first))} is not a finite number; correct the cell or leave it empty."
         raise TableError(f"column {name!r}, {table.row(first)}: {problem}")
     return x
@@ -32,7 +32,7 @@ def numeric_rows(table: Table, names: Sequence[str] | None, n_columns: int | Non
     names : sequence of str or None
         Columns in the order of training; None for those of the table.
     n_columns : int or None
-        How many there have to be, if that is known.
+        Number of columns that the model takes, if known.
     """
     names = tuple(names or table.columns)
     absent = [name for name in names if name not in table.columns]

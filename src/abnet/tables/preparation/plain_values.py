@@ -15,13 +15,13 @@ SUPPORTED = ("TablePreparation", "StandardScaler", "MinMaxScaler", "ThermometerC
 
 
 def as_preparation(transformer: Any, n_features: int = 0) -> Preparation:
-    """A fitted transformer as a preparation: the same map of float64, and without scikit-learn where we know it.
+    """A fitted transformer as a preparation: the same map of float64, without scikit-learn if its type is known.
 
     Parameters
     ----------
     transformer : fitted transformer, Preparation (returned as it is) or None
     n_features : int
-        Number of features made of a row, where the transformer is None or of a type that we do not know.
+        Number of features made of a row, if the transformer is None or of an unknown type.
 
     Examples
     --------
@@ -35,31 +35,34 @@ def as_preparation(transformer: Any, n_features: int = 0) -> Preparation:
         return transformer
     if transformer is None:
         return Unprepared(n_features)
-    # After that: what a file holds is exported without scikit-learn.
+    # Not imported above: a preparation from a file needs no scikit-learn.
     from sklearn.preprocessing import MinMaxScaler, StandardScaler
     from sklearn.utils.validation import check_is_fitted
 
     from abnet.tables.preparation.foreign import Foreign
+    from abnet.tables.preparation.plain_numbers import PlainNumbers
     from abnet.tables.preparation.scalers import MinMaxMap, StandardMap
+    from abnet.tables.preparation.table_preparation import TablePreparation
     from abnet.tables.preparation.thermometer import ThermometerMap
-    from abnet.tables.preparation.transformers import PlainNumbers, TablePreparation, ThermometerCodes
+    from abnet.tables.preparation.thermometer_codes import ThermometerCodes
 
-    made = {
+    conversions = {
         TablePreparation: lambda fitted: fitted.map_,
         PlainNumbers: lambda fitted: fitted.map_,
         StandardScaler: StandardMap.from_scaler,
         MinMaxScaler: MinMaxMap.from_scaler,
         ThermometerCodes: ThermometerMap.from_codes,
-    }.get(type(transformer))  # a subclass may compute otherwise
-    if made is None:
+    }
+    convert = conversions.get(type(transformer))  # not of a base class: a subclass may compute something else
+    if convert is None:
         return Foreign(transformer, n_features, isinstance(transformer, TablePreparation))
     check_is_fitted(transformer)
-    found: Preparation = made(transformer)
-    return found
+    preparation: Preparation = convert(transformer)
+    return preparation
 
 
 def preparation_to_dict(transformer: Any) -> Any:
-    """Plain values of a preparation or a fitted transformer, ready for JSON; None where rows stay as they are.
+    """Plain values of a preparation or a fitted transformer, ready for JSON; None if rows are not prepared.
 
     Raises
     ------
@@ -75,14 +78,18 @@ def preparation_to_dict(transformer: Any) -> Any:
     preparation = as_preparation(transformer)
     if preparation.why_not_stored:
         raise ValueError(preparation.why_not_stored)
-    return None if isinstance(preparation, Unprepared) else _lists(msgspec.to_builtins(preparation))
+    if isinstance(preparation, Unprepared):
+        return None
+    return _lists(msgspec.to_builtins(preparation))
 
 
 def _lists(value: Any) -> Any:
-    """Tuples as the lists that JSON has."""
+    """Values with lists in place of tuples, as in JSON."""
     if isinstance(value, dict):
         return {key: _lists(part) for key, part in value.items()}
-    return [_lists(part) for part in value] if isinstance(value, list | tuple) else value
+    if isinstance(value, list | tuple):
+        return [_lists(part) for part in value]
+    return value
 
 
 def preparation_from_dict(record: Any) -> Preparation:
@@ -95,15 +102,15 @@ def preparation_from_dict(record: Any) -> Preparation:
         numbers that are not finite.
     """
     try:
-        found = _opened(record)
-        if preparation_to_dict(found) != record:
+        preparation = _converted(record)
+        if preparation_to_dict(preparation) != record:
             raise ValueError("keys are missing that a preparation is written with")
-        return found
-    except ValueError as error:  # as msgspec's are
+        return preparation
+    except ValueError as error:  # errors of msgspec are ValueErrors, too
         raise ValueError(f"stored preparation: {error}.") from error
 
 
-def _opened(record: Any) -> Preparation:
+def _converted(record: Any) -> Preparation:
     from abnet.tables.columns import KINDS
     from abnet.tables.preparation.coded import CodedMap
     from abnet.tables.preparation.scalers import MinMaxMap, StandardMap
@@ -111,16 +118,21 @@ def _opened(record: Any) -> Preparation:
     from abnet.tables.preparation.thermometer import ThermometerMap
 
     maps: dict[Any, Any] = {
-        "table": TableMap, "standard": StandardMap, "minmax": MinMaxMap, "thermometer": ThermometerMap,
+        "table": TableMap,
+        "standard": StandardMap,
+        "minmax": MinMaxMap,
+        "thermometer": ThermometerMap,
         "coded": CodedMap,
-    }  # fmt: skip
-    kind = record.get("kind") if isinstance(record, dict) else None
+    }
+    kind = None
+    if isinstance(record, dict):
+        kind = record.get("kind")
     if not isinstance(kind, str) or kind not in maps:
         raise ValueError(f"unknown kind {str(kind)[:60]!r}; this release reads {', '.join(maps)}")
     if kind == "coded" and "base" in record:
-        record = {**record, "base": _opened(record["base"])}
+        record = {**record, "base": _converted(record["base"])}
     if kind == "table" and "columns" in record:
-        kinds: Any = reduce(or_, KINDS.values())  # they are registered: no type lists them all
+        kinds: Any = reduce(or_, KINDS.values())  # kinds of columns register themselves
         record = {**record, "columns": msgspec.convert(record["columns"], tuple[kinds, ...])}
-    found: Preparation = msgspec.convert(record, maps[kind])
-    return found
+    preparation: Preparation = msgspec.convert(record, maps[kind])
+    return preparation

@@ -12,8 +12,8 @@ from abnet.utils.coded_rows import Inputs
 if TYPE_CHECKING:
     from abnet.tables.columns.column import Column
     from abnet.tables.columns.encoded import Encoded
-    from abnet.tables.frames import Table
     from abnet.tables.notes import Note
+    from abnet.tables.table import Table
     from abnet.tables.unseen import Unseen
 
 __all__ = ["ColumnByColumn", "Preparation", "Read", "Unprepared"]
@@ -29,7 +29,7 @@ class Read(NamedTuple):
     unseen : list of Unseen
         A report per column with values that did not occur in fitting.
     columns : tuple of Encoded
-        The values of every column that the model takes; empty where they are unknown.
+        The values of every column that the model takes; empty if they are unknown.
     """
 
     inputs: Inputs
@@ -46,7 +46,7 @@ class Preparation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_f
     """
 
     scaling: ClassVar[str] = ""
-    """What is done to every column of an array, in words."""
+    """How every column of an array is scaled, in words."""
 
     @property
     @abstractmethod
@@ -73,11 +73,14 @@ class Preparation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_f
         return found
 
     def observed(self, X: Any) -> "tuple[Inputs, tuple[Encoded, ...]]":
-        """`inputs`, and values of every column, of some rows if there are many; none where they are unknown."""
-        rows = X if hasattr(X, "shape") else np.asarray(X)
+        """`inputs`, and the values of every column: of some rows if there are many, none if they are unknown."""
+        rows = X
+        if not hasattr(X, "shape"):
+            rows = np.asarray(X)
         if hasattr(X, "tocsr") or len(rows.shape) != 2:
             return self.inputs(X), ()
-        return self.inputs(X), _number_columns(rows[:: max(len(rows) // MOST_OBSERVED, 1)])
+        step = max(len(rows) // _OBSERVED_ROWS, 1)
+        return self.inputs(X), _number_columns(rows[::step])
 
     def read(self, table: "Table", names: Sequence[str] | None) -> Read:
         """`inputs` of a table, and its values that did not occur in fitting.
@@ -127,14 +130,16 @@ class Preparation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_f
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """Names of the features before the codes; empty where these are the columns."""
+        """Names of the features before the codes; empty if these are the columns."""
         return ()
 
     def extra_columns(self, table: "Table") -> list[str]:
         """Columns of a table that were not used in fitting, and are ignored."""
+        if not self.columns:
+            return []
         known = {column.name for column in self.columns}
         known |= {name for note in self.notes if note.left_out for name in note.columns}
-        return [name for name in table.columns if name not in known] if self.columns else []
+        return [name for name in table.columns if name not in known]
 
     def empty_columns(self, table: "Table", among: Sequence[str] | None = None) -> list[str]:
         """Columns that hold no value in any row of a table, all or `among` some."""
@@ -142,7 +147,10 @@ class Preparation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_f
 
     def column_words(self, names: Sequence[str] = ()) -> list[tuple[str, str]]:
         """Every column's name, and how it is read, in words; `names` are those of an array's columns."""
-        return [(name, f"numeric, {self.scaling}" if self.scaling else "numeric") for name in names]
+        words = "numeric"
+        if self.scaling:
+            words = f"numeric, {self.scaling}"
+        return [(name, words) for name in names]
 
     def remarks(self) -> list[str]:
         """Sentences about the columns."""
@@ -150,7 +158,8 @@ class Preparation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_f
 
     def describe(self, names: Sequence[str] = ()) -> list[str]:
         """A line per column and remark, for a person."""
-        return [*(f"{name}: {words}" for name, words in self.column_words(names)), *self.remarks()]
+        lines = [f"{name}: {words}" for name, words in self.column_words(names)]
+        return lines + self.remarks()
 
     @property
     def why_not_stored(self) -> str:
@@ -158,8 +167,8 @@ class Preparation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_f
         return ""
 
 
-MOST_OBSERVED = 2_000
-"""Rows of an array whose values are given."""
+_OBSERVED_ROWS = 2_000
+"""Rows of an array whose values are enough to compare them with training rows."""
 
 
 def _number_columns(X: Any) -> "tuple[Encoded, ...]":

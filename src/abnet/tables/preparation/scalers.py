@@ -58,9 +58,14 @@ class StandardMap(ColumnByColumn, frozen=True, tag="standard"):
     @classmethod
     def from_scaler(cls, scaler: Any) -> "StandardMap":
         """From a fitted `StandardScaler`; a part switched off subtracts 0 or divides by 1, which changes no bit."""
-        d = int(scaler.n_features_in_)
-        mean = scaler.mean_.tolist() if scaler.with_mean else [0.0] * d
-        return cls(tuple(mean), tuple(scaler.scale_.tolist() if scaler.with_std else [1.0] * d))
+        n_features = int(scaler.n_features_in_)
+        mean = [0.0] * n_features
+        if scaler.with_mean:
+            mean = scaler.mean_.tolist()
+        scale = [1.0] * n_features
+        if scaler.with_std:
+            scale = scaler.scale_.tolist()
+        return cls(tuple(mean), tuple(scale))
 
 
 class MinMaxMap(ColumnByColumn, frozen=True, tag="minmax"):
@@ -97,11 +102,15 @@ class MinMaxMap(ColumnByColumn, frozen=True, tag="minmax"):
         out = _floats(X, len(self.scale))
         out *= np.array(self.scale)
         out += np.array(self.shift)
-        return out if self.limits is None else np.clip(out, *self.limits)
+        if self.limits is None:
+            return out
+        return np.clip(out, *self.limits)
 
     @classmethod
     def from_scaler(cls, scaler: Any) -> "MinMaxMap":
         """From a fitted `MinMaxScaler`."""
         low, high = scaler.feature_range
-        limits = (float(low), float(high)) if scaler.clip else None
+        limits = None
+        if scaler.clip:
+            limits = (float(low), float(high))
         return cls(tuple(scaler.scale_.tolist()), tuple(scaler.min_.tolist()), limits)

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.tables.cells import is_blank
+from abnet.tables.column_cells import Cells
 from abnet.tables.columns.column import Column
 from abnet.tables.columns.encoded import BLOCK, Encoded
-from abnet.tables.frames import Table, as_table
-from abnet.tables.note_sentences import named_option, sentence
+from abnet.tables.note_sentences import named_option, note_sentence
 from abnet.tables.notes import Note
 from abnet.tables.preparation.preparation import Preparation, Read
-from abnet.tables.series import Cells
+from abnet.tables.table import Table, as_table
 from abnet.tables.table_errors import TableError, listed
 from abnet.tables.unseen import Unseen, UnseenWarning, refuse_unseen
 from abnet.utils.coded_rows import dense
@@ -24,11 +24,11 @@ from abnet.utils.wording import number_of
 __all__ = ["TableMap"]
 
 VERSION = 4
-"""Of the stored form."""
+"""Version of the stored form."""
 
 if TYPE_CHECKING:
     Columns = tuple[Column, ...]
-else:  # of kinds that are registered while the program runs: msgspec is told when a file is read
+else:  # kinds of columns register themselves; the reader of a file converts them
     Columns = tuple[Any, ...]
 
 
@@ -131,7 +131,7 @@ class TableMap(Preparation, frozen=True, tag="table"):
         return table
 
     def empty_columns(self, table: Any, among: Sequence[str] | None = None) -> list[str]:
-        """Columns that hold no value in any row of a table, all or `among` some; those that have one cost nothing."""
+        """Columns without a value in any row of a table, all or `among` some."""
         table = self._table(table)
         names = [column.name for column in self.columns if among is None or column.name in among]
         return [name for name in names if _is_empty(table.cells(name))]
@@ -145,7 +145,7 @@ class TableMap(Preparation, frozen=True, tag="table"):
 
     def remarks(self) -> list[str]:
         """The notes as sentences."""
-        return [sentence(note, named_option) for note in self.notes]
+        return [note_sentence(note, named_option) for note in self.notes]
 
 
 def _warned(read: Read) -> NDArray[np.float32]:
@@ -156,22 +156,24 @@ def _warned(read: Read) -> NDArray[np.float32]:
 
 
 def _beside(parts: Sequence[Encoded], n: int, places: NDArray[np.intp] | None = None) -> NDArray[np.float32]:
-    """Features of all columns side by side, the rows in their order or each in its place.
+    """Features of all columns side by side, with the rows in their order or each in its place.
 
-    Some rows at a time: column by column over all of them, every row would come from memory once per column.
+    They are written in blocks of rows that fit into the cache.
     """
     ends = np.cumsum([part.width for part in parts])
     out = np.empty((n, ends[-1]), np.float32)
 
-    def write(first: int) -> None:
-        rows = slice(first, first + BLOCK)
-        block = out[rows] if places is None else np.empty_like(out[rows])
+    def write_block(start: int) -> None:
+        rows = slice(start, start + BLOCK)
+        block = out[rows]
+        if places is not None:
+            block = np.empty_like(block)
         for part, end in zip(parts, ends, strict=True):
             block[:, end - part.width : end] = part.block(rows)
         if places is not None:
             out[places[rows]] = block
 
-    parallel_map(write, range(0, n, BLOCK), threads_for(n))
+    parallel_map(write_block, range(0, n, BLOCK), threads_for(n))
     return out
 
 

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 __all__ = ["NumberRange", "TrainingColumn", "TrainingInputs"]
 
 FAR = 10.0
-"""Factor by which positive values may be below the least training value before they are far away."""
+"""Factor by which positive values may be below the smallest training value before they are far away."""
 
 
 class NumberRange(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The least, the largest and two further training values of a column of numbers or dates.
+    """The smallest, the largest and two further training values of a column of numbers or dates.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class NumberRange(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def near(self) -> tuple[float, float]:
-        """Where values are not far from the training values.
+        """The range of values that are not far from the training values.
 
         Values are far if they are beyond the range by more than its width, or if they have the same sign as all
         training values and are ten times as close to 0 as the closest.
@@ -62,7 +62,8 @@ class NumberRange(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         ((2.0, 180.0), (-15.0, 15.0))
         """
         width = self.high - self.low
-        low, high = self.low - width, self.high + width
+        low = self.low - width
+        high = self.high + width
         if self.low > 0:
             low = max(low, self.low / FAR)
         if self.high < 0:
@@ -110,13 +111,13 @@ class TrainingInputs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @staticmethod
     def of(names: Iterable[str], columns: "Iterable[Encoded]", n_rows: int) -> "TrainingInputs":
-        """The facts about columns of training rows."""
-        found = [_column(name, column) for name, column in zip(names, columns, strict=True)]
-        return TrainingInputs(n_rows, tuple(found))
+        """From the values of the columns in the training rows."""
+        facts = [_column(name, column) for name, column in zip(names, columns, strict=True)]
+        return TrainingInputs(n_rows, tuple(facts))
 
     @staticmethod
     def of_array(names: Iterable[str], X: NDArray[Any]) -> "TrainingInputs":
-        """The facts about the columns of an array.
+        """From the columns of an array.
 
         Examples
         --------
@@ -133,5 +134,6 @@ def _column(name: str, column: "Encoded") -> TrainingColumn:
     if column.numbers is None:
         return TrainingColumn(name, column.n_missing)
     values = column.numbers[np.isfinite(column.numbers)]
-    numbers = NumberRange.of(values) if len(values) else None
-    return TrainingColumn(name, column.n_missing, numbers)
+    if not len(values):
+        return TrainingColumn(name, column.n_missing)
+    return TrainingColumn(name, column.n_missing, NumberRange.of(values))

@@ -1,0 +1,88 @@
+"""What the statements of a certificate count at a threshold must fit together, and fit the facts."""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from abnet.certificates.certificate import Certificate
+
+__all__ = ["check_cut"]
+
+
+class _Count(NamedTuple):
+    number: int
+    source: str
+
+
+def check_cut(called: str, certificate: "Certificate") -> None:
+    """Raise a ValueError if what is counted at a threshold contradicts itself.
+
+    A statement names its counts in `Statement.cut_counts` as `abnet.certificates.cut_counts.CutCounts` does, and counts
+    wrong answers as "errors".
+
+    Parameters
+    ----------
+    called : str
+        The class that rows above the threshold are predicted as.
+    certificate : Certificate
+    """
+    counts = _counts_of_facts(called, certificate)
+    for statement in certificate.statements:
+        for name, number in statement.cut_counts().items():
+            known = counts.setdefault(name, _Count(number, f"the {statement.about}"))
+            if known.number != number:
+                raise ValueError(
+                    f"the {statement.about} has {name} = {number}, but by {known.source} it is {known.number}."
+                )
+    _check_sums({name: count.number for name, count in counts.items()})
+
+
+def _counts_of_facts(called: str, certificate: "Certificate") -> dict[str, _Count]:
+    """Rows by class; if the facts count the answers of the cut, also its errors."""
+    facts = certificate.facts
+    positive = facts.place_of(called)
+    if positive > 1 or len(facts.classes) < 2:
+        raise ValueError(f"a threshold is for two classes, but the facts have {', '.join(facts.classes)}.")
+    negative = 1 - positive
+    numbers = {
+        "rows": facts.n_rows,
+        "positives": facts.class_rows[positive],
+        "negatives": facts.class_rows[negative],
+    }
+    if _facts_count_cut(certificate):
+        numbers["positives_above"] = facts.class_rows[positive] - facts.class_errors[positive]
+        numbers["negatives_above"] = facts.class_errors[negative]
+        numbers["errors"] = sum(facts.class_errors)
+    return {name: _Count(number, "the facts") for name, number in numbers.items()}
+
+
+def _facts_count_cut(certificate: "Certificate") -> bool:
+    """Whether the facts count the answers of the cut: not if they count the plain vote, or no cut is certified."""
+    if certificate.counts_plain_vote:
+        return False
+    return all(statement.value is not None for statement in certificate.statements if statement.is_goal)
+
+
+def _check_sums(counts: dict[str, int]) -> None:
+    unknown = counts["rows"] - counts["positives"] - counts["negatives"]
+    _check_between("positives_above", counts.get("positives_above"), 0, counts["positives"])
+    _check_between("negatives_above", counts.get("negatives_above"), 0, counts["negatives"])
+    _check_between("rows_above", counts.get("rows_above"), 0, counts["rows"])
+    if "positives_above" not in counts or "rows_above" not in counts:
+        return
+    missed = counts["positives"] - counts["positives_above"]
+    others_above = counts["rows_above"] - counts["positives_above"]
+    _check_between("rows_above of other classes", others_above, 0, counts["negatives"] + unknown)
+    # Rows with an unknown label are errors, whether or not they are above the threshold.
+    _check_between("errors", counts.get("errors"), missed + others_above, missed + others_above + unknown)
+    if "negatives_above" in counts:
+        negatives_above = counts["negatives_above"]
+        _check_between("rows_above of unknown classes", others_above - negatives_above, 0, unknown)
+        errors = missed + negatives_above + unknown
+        _check_between("errors", counts.get("errors"), errors, errors)
+
+
+def _check_between(what: str, number: int | None, least: int, most: int) -> None:
+    if number is not None and not least <= number <= most:
+        raise ValueError(
+            f"the statements about the threshold have {what} = {number}: it must lie in [{least}, {most}]."
+        )
