@@ -121,4 +121,5 @@ __getattr__, __dir__ = lazy_names(
         "abnet.report.report_table": ["report_table"],
         "abnet.robustness.robust_table": ["robust_table"],
     },
+    registries=["abnet.certificates.goals"],
 )

@@ -26,6 +26,16 @@ class CutCounts(NamedTuple):
     rows_above: int
 
     @property
+    def others(self) -> int:
+        """Rows that are not of the positive class."""
+        return self.rows - self.positives
+
+    @property
+    def others_above(self) -> int:
+        """Those of them above the threshold."""
+        return self.rows_above - self.positives_above
+
+    @property
     def errors(self) -> int:
         """Wrong answers if rows above the threshold are predicted as positive, all others as negative."""
         negatives_below = self.negatives - self.negatives_above

@@ -14,7 +14,7 @@ INSTALL = "install abnet instead of abnet-predict."
 
 
 def lazy_names(
-    package: str, homes: Mapping[str, Sequence[str]]
+    package: str, homes: Mapping[str, Sequence[str]], *, registries: Sequence[str] = ()
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """`__getattr__` and `__dir__` of a package whose modules are imported when one of their names is first used.
 
@@ -23,6 +23,8 @@ def lazy_names(
     package : str
     homes : mapping
         The names that each module provides, by the module's full name; if there are none, the module itself is meant.
+    registries : sequence of str
+        Packages whose modules are found automatically. All names in their ``__all__`` are names of this package, too.
 
     Examples
     --------
@@ -38,6 +40,9 @@ def lazy_names(
 
     def get(name: str) -> Any:
         if name not in home:
+            for registry in registries:
+                if not name.startswith("_") and name in import_module(registry).__all__:
+                    return getattr(import_module(registry), name)
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         try:
             module = import_module(home[name])

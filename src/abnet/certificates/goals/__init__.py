@@ -23,4 +23,9 @@ __all__ = [
     "goals_by_rank",
 ]
 
+# Every goal in this folder is a name of this package.
 import_folder(sys.modules[__name__])
+for _kind in GOALS.values():
+    if _kind.__name__ not in __all__:
+        setattr(sys.modules[__name__], _kind.__name__, _kind)
+        __all__.append(_kind.__name__)

@@ -47,6 +47,7 @@ def _counts_of_facts(called: str, certificate: "Certificate") -> dict[str, _Coun
         "rows": facts.n_rows,
         "positives": facts.class_rows[positive],
         "negatives": facts.class_rows[negative],
+        "others": facts.n_rows - facts.class_rows[positive],
     }
     if _facts_count_cut(certificate):
         numbers["positives_above"] = facts.class_rows[positive] - facts.class_errors[positive]
@@ -63,22 +64,27 @@ def _facts_count_cut(certificate: "Certificate") -> bool:
 
 
 def _check_sums(counts: dict[str, int]) -> None:
-    unknown = counts["rows"] - counts["positives"] - counts["negatives"]
-    _check_between("positives_above", counts.get("positives_above"), 0, counts["positives"])
-    _check_between("negatives_above", counts.get("negatives_above"), 0, counts["negatives"])
-    _check_between("rows_above", counts.get("rows_above"), 0, counts["rows"])
-    if "positives_above" not in counts or "rows_above" not in counts:
+    """Raise a ValueError if no numbers of rows by class, above and below the threshold, have these sums."""
+    unknown = counts["others"] - counts["negatives"]
+    for part in ("rows", "positives", "negatives", "others"):
+        _check_between(f"{part}_above", counts.get(f"{part}_above"), 0, counts[part])
+    if "positives_above" in counts and "rows_above" in counts:
+        others_above = counts["rows_above"] - counts["positives_above"]
+        _check_between("others_above", counts.setdefault("others_above", others_above), others_above, others_above)
+        _check_between("others_above", others_above, 0, counts["others"])
+    if "others_above" in counts and "negatives_above" in counts:
+        unknown_above = counts["others_above"] - counts["negatives_above"]
+        _check_between("unknown labels above the threshold", unknown_above, 0, unknown)
+    if "positives_above" not in counts:
         return
-    missed = counts["positives"] - counts["positives_above"]
-    others_above = counts["rows_above"] - counts["positives_above"]
-    _check_between("rows_above of other classes", others_above, 0, counts["negatives"] + unknown)
     # Rows with an unknown label are errors, whether or not they are above the threshold.
-    _check_between("errors", counts.get("errors"), missed + others_above, missed + others_above + unknown)
+    missed = counts["positives"] - counts["positives_above"]
     if "negatives_above" in counts:
-        negatives_above = counts["negatives_above"]
-        _check_between("rows_above of unknown classes", others_above - negatives_above, 0, unknown)
-        errors = missed + negatives_above + unknown
+        errors = missed + counts["negatives_above"] + unknown
         _check_between("errors", counts.get("errors"), errors, errors)
+    elif "others_above" in counts:
+        least = missed + counts["others_above"]
+        _check_between("errors", counts.get("errors"), least, least + unknown)
 
 
 def _check_between(what: str, number: int | None, least: int, most: int) -> None:
