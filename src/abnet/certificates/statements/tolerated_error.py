@@ -2,20 +2,18 @@
 
 from typing import TYPE_CHECKING
 
-from abnet.certificates.statements.statement import Statement
-
 from abnet.bounds.clopper_pearson import clopper_pearson_bound
+from abnet.certificates.statements.statement import Statement
 from abnet.utils.wording import number_of
 
 if TYPE_CHECKING:
-    from abnet.certificates.facts import Facts
-
     from abnet.certificates.certificate import Certificate
+    from abnet.certificates.facts import Facts
 
 __all__ = ["ToleratedError"]
 
 
-class ToleratedError(Statement, kw_only=True, tag="error, tolerance"):
+class ToleratedError(Statement, frozen=True, kw_only=True, tag="error, tolerance"):
     """Share of new rows that are wrong, or could become wrong, by Clopper-Pearson over the rows not proved right.
 
     The tolerance must be declared before the rows are seen, and what it is a multiple of must follow from other rows.
