@@ -18,7 +18,7 @@ from sklearn.model_selection import train_test_split
 from abnet import CertifiedClassifier
 from abnet.networks import Ancestral
 from abnet.networks.bam import BAM
-from abnet.networks.exact import lift
+from abnet.networks.lifting import lift
 from abnet.networks.posterior import Posterior
 from abnet.training.compilation import compiled_epoch
 from abnet.training.loop import Limits, Span, open_runs, pad_rows

@@ -38,7 +38,9 @@ from abnet.tables.preparation import StandardMap
 from abnet.tables.preparation.coded import CodedMap
 from measure import Row, best_times, stated
 
-N_ROWS, N_PIXELS, N_SLOW = 17_500, 784, 250
+N_ROWS = 17_500
+N_PIXELS = 784
+N_SLOW = 250
 SHORT = 50
 """Rows of a short batch: other programs on the machine seldom interrupt it."""
 FLAGS = ("-O3", "-march=native", "-std=c99", "-ffp-contract=fast", "-shared", "-fPIC")
@@ -64,7 +66,8 @@ def networks() -> dict[str, tuple[Model, int]]:
         net = BAM.init(rng, (N_PIXELS, *above)).astype(np.float64)
         return BAM(tuple(10 * W for W in net.weights), net.biases)
 
-    words, ten = code_words(10, 12), Labels(np.arange(10))
+    words = code_words(10, 12)
+    ten = Labels(np.arange(10))
     exact = [network(8, 12) for _ in range(8)]
     wide = [network(100, 12) for _ in range(4)]
     return {
@@ -101,7 +104,8 @@ def rival(X: NDArray[np.float32], classes: int, width: int) -> Any:
 
 
 def measured(name: str, model: Model, width: int, X: NDArray[np.float32], what: str, folder: Path) -> list[Row]:
-    c, mlp = compiled(model, folder), rival(X, model.n_classes, width)
+    c = compiled(model, folder)
+    mlp = rival(X, model.n_classes, width)
     session = onnxruntime.InferenceSession(onnx_program(model).SerializeToString(), providers=["CPUExecutionProvider"])
     sampled = model.predictor.vote == "kept paths"
     X = X[:N_SLOW] if sampled else X
@@ -163,7 +167,8 @@ def mlp_source(columns: int, units: int, classes: int) -> str:
 
 def wide_model() -> Model:
     """4 members of 300 neurons on 64 columns with 12 codes each: the size of a default model of the digits."""
-    rng, n = np.random.default_rng(1), 64
+    rng = np.random.default_rng(1)
+    n = 64
     preparation = CodedMap(StandardMap((0.0,) * n, (1.0,) * n), (tuple(np.linspace(-2, 2, 12).tolist()),) * n)
     networks = [BAM.init(rng, (preparation.n_features_out, 300, 12)).astype(np.float64) for _ in range(4)]
     louder = [BAM(tuple(10 * W for W in network.weights), network.biases) for network in networks]
@@ -197,7 +202,8 @@ def repeated(function: Callable[[NDArray[Any]], Any], one: NDArray[Any]) -> None
 
 def coded_rows(folder: Path) -> Iterator[Row]:
     """A row in C against the same units on the raw columns, and against a forest of 300 trees in onnxruntime."""
-    model, rng = wide_model(), np.random.default_rng(3)
+    model = wide_model()
+    rng = np.random.default_rng(3)
     X = rng.normal(size=(2000, 64)).astype(np.float32)
     (folder / "mlp.c").write_text(mlp_source(64, 1200, 10))
     to_c(model, folder / "model.c")
@@ -207,7 +213,8 @@ def coded_rows(folder: Path) -> Iterator[Row]:
         mlp = library(compiler, "mlp.c", "mlp", folder)
         exact = X.astype(np.float64)
         assert c(exact).tolist() == model.predict(X).tolist()
-        some, raw = exact[:SHORT], X[:SHORT]
+        some = exact[:SHORT]
+        raw = X[:SHORT]
         jobs = [partial(c, some), partial(mlp, raw), partial(repeated, c, some[:1]), partial(repeated, mlp, raw[:1])]
         batch, rival, single, lone = best_times(*jobs, repeat=100)
         told = f"{1e6 * batch / SHORT:.1f} µs a row against {1e6 * rival / SHORT:.1f} µs, {compiler} -O3"

@@ -7,44 +7,54 @@ for the table of a million rows of `tables_io.py`. Training is what the goal of 
 
 import contextlib
 import cProfile
+import importlib
+import inspect
 import io
 import pstats
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from measure import best_times
 
 STEPS = (
-    ("the command", "fit_table.py", "fit_table"),
-    ("  read the table, take the labels out", "table_parts.py", "read_rows"),
-    ("  fit the classifier", "promises.py", "_fit"),
-    ("    draw the parts", "fit.py", "split_rows"),
-    ("    prepare the rows", "fit.py", "prepare_rows"),
-    ("      choose the columns", "column_kinds.py", "choose_all"),
-    ("      transform all rows", "table_map.py", "transform"),
-    ("      check that rows are prepared one by one", "preparing.py", "allows_certificate"),
-    ("    look for copies of rows, fingerprint beside it", "copied_rows.py", "warn_of_copies"),
-    ("    thresholds of the codes", "preparing.py", "code_map"),
-    ("    training", "mixture_learning.py", "learn_mixture"),
-    ("      teachers", "teacher_pool.py", "fit_pool"),
-    ("      members", "members.py", "learn_members"),
-    ("    codes of the rows, not written out", "coded.py", "with_codes"),
-    ("    counted rows", "observing.py", "observe_posterior"),
-    ("    certificate and decision", "fit.py", "judge"),
-    ("    one network drawn from the posterior", "fit.py", "draw_one"),
-    ("  logistic regression beside it", "logistic_rival.py", "held_out_rival"),
-    ("  write the model", "file.py", "save"),
+    ("the command", "abnet.estimators.fit_table.fit_table"),
+    ("  read the table, take the labels out", "abnet.estimators.read_rows.read_rows"),
+    ("  fit the classifier", "abnet.estimators.fit.fit"),
+    ("    draw the parts", "abnet.estimators.fit.split_rows"),
+    ("    prepare the rows", "abnet.estimators.fit.prepare_rows"),
+    ("      choose the columns", "abnet.tables.preparation.column_kinds.choose_all"),
+    ("      transform all rows", "abnet.tables.preparation.table_map.TableMap.transform"),
+    ("      check that rows are prepared one by one", "abnet.training.features.allows_certificate"),
+    ("    look for copies of rows, fingerprint beside it", "abnet.certificates.copied_rows.warn_of_copies"),
+    ("    thresholds of the codes", "abnet.training.features.Features.code_map"),
+    ("    training", "abnet.training.mixture_learning.learn_mixture"),
+    ("      teachers", "abnet.training.teacher_pool.fit_pool"),
+    ("      members", "abnet.training.members.learn_members"),
+    ("    logistic regression beside it", "abnet.estimators.logistic_rival.learned_logistic"),
+    ("    observe the bound rows", "abnet.estimators.observing.observe_blocks"),
+    ("    certificate and decision", "abnet.estimators.fit.judge"),
+    ("  write the model", "abnet.model.file.save"),
 )
-"""Words, file and function of each step."""
+"""Words and function of each step."""
 
 
-def seconds(stats: pstats.Stats, file: str, function: str) -> float:
+def function_of(dotted: str) -> Any:
+    """The function of a step; an AttributeError or ImportError names one that is gone."""
+    module, _, name = dotted.rpartition(".")
+    if module.rpartition(".")[2][0].isupper():
+        return getattr(function_of(module), name)
+    return getattr(importlib.import_module(module), name)
+
+
+def seconds(stats: pstats.Stats, function: Any) -> float:
     """Cumulative time of a function, all calls together."""
-    found = [row[3] for (path, _, name), row in stats.stats.items() if name == function and Path(path).name == file]  # type: ignore[attr-defined]
-    return max(found, default=0.0)
+    code = inspect.unwrap(function).__code__
+    row = stats.stats.get((code.co_filename, code.co_firstlineno, code.co_name))  # type: ignore[attr-defined]
+    return row[3] if row else 0.0
 
 
 def profile(table: Path, target: str, folder: Path, *options: str) -> pstats.Stats:
@@ -64,8 +74,8 @@ def show(table: Path, target: str, folder: Path, *options: str) -> None:
     (as_text,) = best_times(lambda: pl.read_csv(table, infer_schema=False), repeat=3)
     stats = profile(table, target, folder, *options)
     print(f"Polars' read as text: {as_text:.2f} s")
-    for words, file, function in STEPS:
-        taken = seconds(stats, file, function)
+    for words, dotted in STEPS:
+        taken = seconds(stats, function_of(dotted))
         print(f"{words:<52}{taken:8.2f} s {taken / as_text:6.1f} ×")
 
 

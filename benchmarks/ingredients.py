@@ -40,7 +40,8 @@ class MaskedLearner(posterior_learner.PosteriorLearner):
     """Leading weights that start at zero stay there."""
 
     def step(self, state: Any, *rest: Any) -> Any:
-        moved, leading = super().step(state, *rest), self.sizes[1] * (self.sizes[0] + 1)
+        moved = super().step(state, *rest)
+        leading = self.sizes[1] * (self.sizes[0] + 1)
         kept = np.arange(state.learned.weights.shape[-1]) >= leading
         masked = moved.learned._replace(weights=moved.learned.weights * (kept | (state.prior != 0)))
         return moved._replace(learned=masked)
@@ -49,12 +50,14 @@ class MaskedLearner(posterior_learner.PosteriorLearner):
 @contextmanager
 def masks() -> Iterator[None]:
     """Fits in this context have masks on the leading layers."""
-    learn, start = mixture_learning.learn_members_of_prior, training_members.random_members
+    learn = mixture_learning.learn_members_of_prior
+    start = training_members.random_members
     columns = np.arange(0)
 
     def learn_masked(rows: Any, *rest: Any) -> Any:
         nonlocal columns
-        coded, cells = rows.features.coded, rows.features.cells
+        coded = rows.features.coded
+        cells = rows.features.cells
         coding = (
             [] if coded is None else [np.full(len(t), cell) for cell, t in zip(cells, coded.thresholds, strict=True)]
         )
@@ -62,7 +65,8 @@ def masks() -> Iterator[None]:
         return learn(rows, *rest)
 
     def start_masked(rng: np.random.Generator, count: int, sizes: tuple[int, ...]) -> tuple[BAM, ...]:
-        members, present = [], np.unique(columns)
+        members = []
+        present = np.unique(columns)
         for network in start(rng, count, sizes):
             seen = [rng.choice(present, max(round(len(present) ** 0.5), 1), replace=False) for _ in range(sizes[1])]
             mask = np.array([np.isin(columns, some) for some in seen])
@@ -84,7 +88,8 @@ def run(folder: Path, output: Path, names: list[str]) -> list[dict[str, Any]]:
     seen = {(row["table"], row["recipe"]) for row in done}
     for name in names:
         frame = pd.read_csv(folder / f"{name}.csv.gz")
-        X, y = frame.drop(columns="target"), frame["target"].to_numpy(str)
+        X = frame.drop(columns="target")
+        y = frame["target"].to_numpy(str)
         learn, test, known, truth = train_test_split(X, y, test_size=0.25, random_state=0, stratify=y)
         for recipe, settings in RECIPES.items():
             if (name, recipe) in seen:

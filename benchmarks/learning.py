@@ -21,7 +21,8 @@ from abnet.training.stages import lifted_rows
 from measure import Row, at_least, at_most, best_times, stated
 
 SIZES = (784, 4, 4, 4, 1)
-ROWS, BATCH = 52_500, 64
+ROWS = 52_500
+BATCH = 64
 
 
 def images(rows: int) -> tuple[np.ndarray, np.ndarray]:
@@ -33,7 +34,8 @@ def images(rows: int) -> tuple[np.ndarray, np.ndarray]:
 
 def one_epoch() -> list[Row]:
     X, y = images(ROWS)
-    rows, learner = lifted_rows(X, y, None), PosteriorLearner(SIZES)
+    rows = lifted_rows(X, y, None)
+    learner = PosteriorLearner(SIZES)
     rng = np.random.default_rng(0)
     net = BAM.init(rng, SIZES)
     state = start(Posterior.from_networks([net], [net], Exact()), Objective.BOUND, ROWS, 0.05)
@@ -48,7 +50,8 @@ def one_epoch() -> list[Row]:
             program((learner,), state, rows, order, np.int32(ROWS), span, limits, batch_size=BATCH, seen=seen)
         )
 
-    ours, plain = compiled_epoch((learner,)), epoch
+    ours = compiled_epoch((learner,))
+    plain = epoch
     first = run(ours, (runs,), ROWS)
 
     mlp = MLPClassifier((4, 4, 4), batch_size=BATCH, max_iter=1)

@@ -12,7 +12,8 @@ from sklearn.ensemble import RandomForestClassifier
 from abnet import CertifiedClassifier
 from measure import Row, at_most, best_costs, best_times, certified_error, stated
 
-ROWS, COLUMNS = (500, 1_000, 2_000, 5_000), 20
+ROWS = (500, 1_000, 2_000, 5_000)
+COLUMNS = 20
 SEEDS = range(5)
 
 

@@ -23,7 +23,8 @@ from abnet.tables.preparation import TablePreparation
 from abnet.tables.preparation.coded import CodedMap
 from measure import Row, at_most, stated
 
-N_ROWS, LIMIT = 50_000, 20.0
+N_ROWS = 50_000
+LIMIT = 20.0
 
 
 def table() -> pl.DataFrame:
@@ -38,7 +39,8 @@ def table() -> pl.DataFrame:
 
 def write_model(path: Path, frame: pl.DataFrame) -> None:
     """A model of the default shape, with its preparation and the rows that explanations compare with."""
-    rng, first = np.random.default_rng(1), frame.drop("label")[:5_000]
+    rng = np.random.default_rng(1)
+    first = frame.drop("label")[:5_000]
     base = TablePreparation().fit(first).map_
     features = base.transform(first)
     coded = CodedMap.of(base, features)
@@ -50,7 +52,8 @@ def write_model(path: Path, frame: pl.DataFrame) -> None:
 
 def rows() -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as name:
-        folder, frame = Path(name), table()
+        folder = Path(name)
+        frame = table()
         frame.write_csv(folder / "rows.csv")
         write_model(folder / "model.abnet", frame)
         for what, rows_of in (("with 50,000 rows", folder / "rows.csv"), ("from the file alone", None)):

@@ -22,7 +22,8 @@ from abnet import TargetPrecision, TargetRecall, certify_scores
 from abnet.certificates.statements.rate_test import CutTest
 from abnet.utils.atomic import atomic_path
 
-ROWS, DELTA = 1_000, 0.1
+ROWS = 1_000
+DELTA = 0.1
 COLUMNS = (
     "table", "population", "target", "level", "method", "splits", "certified", "violations", "mean_target",
     "mean_other", "seconds",
@@ -46,7 +47,8 @@ def tables() -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
             "adult": (adult.X, adult.y == np.max(adult.y), 5_000)}  # fmt: skip
     for name, (rows, positive, learn) in sets.items():
         order = np.random.default_rng(0).permutation(len(rows))
-        first, rest = order[:learn], order[learn:]
+        first = order[:learn]
+        rest = order[learn:]
         model = make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=2000)).fit(
             rows[first], positive[first]
         )
@@ -87,7 +89,9 @@ def rates(p: np.ndarray, positive: np.ndarray, called: np.ndarray) -> dict[str, 
 def measure(name: str, p: np.ndarray, positive: np.ndarray, target: str, method: str, splits: int) -> dict[str, Any]:
     """One line of the table: how often something was certified, how often it was false, and how good it was."""
     find = ours if method == "abnet" else mapie(method.removeprefix("MAPIE "))
-    level, found, begin = LEVELS[name], [], time.perf_counter()
+    level = LEVELS[name]
+    found = []
+    begin = time.perf_counter()
     other = "precision" if target == "recall" else "recall"
     for split in range(splits):
         drawn = np.random.default_rng([split, 17]).integers(len(p), size=ROWS)

@@ -32,7 +32,12 @@ from exports import SHORT, library, mlp_source
 from measure import Row, at_most, best_costs, best_times, stated
 
 Table = tuple[NDArray[np.float32], NDArray[Any]]
-FIT, IRIS, C, KILOBYTES, REPORT, EXPLAIN = 8, 3, 5, 600, 20, 1
+FIT = 8
+IRIS = 3
+C = 5
+KILOBYTES = 600
+REPORT = 20
+EXPLAIN = 1
 """Limits: fit / forest, seconds of iris, C / MLP, size of the file, seconds of a report and of an explained row."""
 TOLD = ("vowel", "digits")
 """Tables whose models are exported, reported and explained."""

@@ -15,7 +15,8 @@ from measure import Row, at_least, best_times
 
 FAMILIES = (("PBGNet", "ABNet"), ("PBGNet_l", "ABNet_l"))
 RATES = (0.1, 0.01, 0.001, 0.0001)
-ROWS, VALIDATION = 52_500, 10_500
+ROWS = 52_500
+VALIDATION = 10_500
 
 
 def epoch_seconds(models: tuple[str, ...], rates: tuple[float, ...], *, repeat: int) -> float:
@@ -37,11 +38,13 @@ def epoch_seconds(models: tuple[str, ...], rates: tuple[float, ...], *, repeat: 
         settings = [Setting("mnistLH", model, (4, 4, 4), rate, 0) for rate in rates]
         members.append(model_runs(settings, protocol_of(settings[0]), 784, ROWS - held))
     X, y = images(ROWS)
-    rows, size = lifted_rows(X, y, None), members[0].protocol.batch_size
+    rows = lifted_rows(X, y, None)
+    size = members[0].protocol.batch_size
     order = np.zeros(len(rows.targets) + size, np.int32)
     order[: ROWS - held] = held + np.random.default_rng(0).permutation(ROWS - held)
     fixed = (rows, order, np.int32(ROWS - held), Span(np.int32(0), np.int32(held or ROWS)))
-    limits, learners = Limits(*map(np.asarray, Limits())), tuple(m.learner for m in members)
+    limits = Limits(*map(np.asarray, Limits()))
+    learners = tuple(m.learner for m in members)
     epoch = compiled_epoch(learners)
 
     def one(runs: Any) -> Any:

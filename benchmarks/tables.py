@@ -37,7 +37,8 @@ from abnet.utils.atomic import atomic_path
 
 MEASURES = ("test_error", "certificate", "log_loss", "ece")
 COLUMNS = ("table", "classes", "rows", "split", "model", *MEASURES)
-LARGE, SPLITS = 40_000, 3
+LARGE = 40_000
+SPLITS = 3
 SHARE = 0.6  # of the larger part for training, abnet's own `learn_fraction`
 THREADS = 1  # several threads that share their cores with other programs take many times longer
 
@@ -102,7 +103,8 @@ def run(folder: Path, output: Path, names: list[str], models: list[str]) -> None
             missing = [model for model in models if model not in seen]
             if not missing or split >= splits(len(frame)):
                 continue
-            X, y = frame.drop(columns="target"), frame["target"].to_numpy(str)
+            X = frame.drop(columns="target")
+            y = frame["target"].to_numpy(str)
             learn, test, known, truth = train_test_split(X, y, test_size=0.25, random_state=split, stratify=y)
             rows = [abnet_row(learn, known, test, truth, split)] if "abnet" in missing else []
             rows += peer_rows(learn, known, test, truth, split, missing)
@@ -139,7 +141,8 @@ def report(rows: list[dict[str, Any]]) -> None:
     frame = whole_splits(frame)
     for several, part in frame.groupby(frame["classes"] > 2):
         tables = part.groupby(["table", "model"])[list(MEASURES)].mean()
-        kind, names = "several" if several else "two", sorted(part["table"].unique())
+        kind = "several" if several else "two"
+        names = sorted(part["table"].unique())
         print(f"\n{kind} classes ({', '.join(names)}), splits {sorted(part['split'].unique().tolist())}")
         means = tables.groupby("model").mean()
         ranks = tables.round(9).groupby("table").rank().groupby("model").mean().add_prefix("rank of ")

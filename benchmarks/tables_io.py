@@ -106,7 +106,9 @@ def fit_but_training(path: Path, model: Path) -> float:
 
 def command_rows(path: Path, folder: Path, size: str) -> Iterator[Row]:
     """`abnet fit` and `abnet predict` as a user runs them."""
-    first, model, output = folder / "first.csv", folder / "m.abnet", folder / "predictions.csv"
+    first = folder / "first.csv"
+    model = folder / "m.abnet"
+    output = folder / "predictions.csv"
     with path.open("rb") as source, first.open("wb") as target:
         target.writelines(source.readline() for _ in range(1001))
     jobs = (
@@ -120,7 +122,8 @@ def command_rows(path: Path, folder: Path, size: str) -> Iterator[Row]:
     _, peak, _ = command("fit", path, "--target", "label", "-o", model, "--quiet", "--max-iter", "2")
     yield at_most("tables: peak of abnet fit in GB", peak, 1.5, size)
     found = [command("predict", model, path, "-o", output, "--quiet") for _ in range(2)]
-    seconds, peak = min(run[0] for run in found), max(run[1] for run in found)
+    seconds = min(run[0] for run in found)
+    peak = max(run[1] for run in found)
     detail = f"{size}; {seconds:.1f} s, Polars {both:.2f} s"
     yield at_most("tables: abnet predict / Polars' read and write", seconds / both, 8, detail)
     _, little, _ = command("predict", model, first, "-o", folder / "few.csv", "--quiet")
@@ -146,7 +149,8 @@ def large_rows(path: Path, folder: Path) -> Iterator[Row]:
 
 def rows() -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
-        path, output = Path(folder) / "table.csv", Path(folder) / "out.csv"
+        path = Path(folder) / "table.csv"
+        output = Path(folder) / "out.csv"
         write_table(path)
         size = f"{N:,} × 19, {path.stat().st_size / 1e6:.0f} MB"
         jobs = (
@@ -182,7 +186,8 @@ def measure_peak(path: Path) -> None:
         except (OSError, IndexError):
             return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
 
-    idle, begin = peak(), time.perf_counter()
+    idle = peak()
+    begin = time.perf_counter()
     read_and_prepare(path)
     print(json.dumps({"idle": idle, "peak": peak(), "seconds": time.perf_counter() - begin}))
 

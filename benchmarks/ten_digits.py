@@ -29,7 +29,7 @@ from abnet.estimators.posterior_losses import mean_risks
 from abnet.model.deployment import deploy
 from abnet.networks import Ancestral, Posterior
 from abnet.networks.codebook import code_words
-from abnet.networks.exact import lift
+from abnet.networks.lifting import lift
 from abnet.paper.data.datasets import mnist_digits
 from abnet.training.compilation import compilation_cache
 from abnet.training.learned import BoundRows

@@ -15,6 +15,7 @@ import optax
 
 from abnet.networks import Aggregation, Ancestral, Uniform, ancestral, exact, uniform
 from abnet.networks.bam import BAM
+from abnet.networks.lifting import lift
 from abnet.networks.posterior import Posterior
 from abnet.training.compilation import compiled_epoch
 from abnet.training.loop import Limits, Span, open_runs
@@ -104,7 +105,7 @@ def gradient_quality(hidden: tuple[int, ...], scale: float, draws: int = 1000) -
     sizes = (10, *hidden, 1)
     network = [scale * rng.normal(size=(e, d + 1)) for d, e in pairwise(sizes)]
     layers = tuple(jnp.asarray(V, jnp.float32) for V in network)
-    lifted = jnp.asarray(exact.lift(X), jnp.float32)
+    lifted = jnp.asarray(lift(X), jnp.float32)
     keys = jax.random.split(jax.random.key(0), draws)
 
     def slope(output: Callable[..., Any], *key: Any) -> Any:

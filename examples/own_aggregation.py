@@ -11,9 +11,8 @@ import numpy as np
 from sklearn.datasets import load_digits
 
 from abnet import ABNetClassifier
-from abnet.networks import Aggregation, Exact, exact
+from abnet.networks import Aggregation, Exact, exact, linear_loss
 from abnet.networks.gaussian_kl import gaussian_kl
-from abnet.networks.protocol import linear_loss
 
 
 @dataclass(frozen=True)

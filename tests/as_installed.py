@@ -204,7 +204,8 @@ def main() -> None:
 
         wheel: list[str] = []
         step("build the wheels", lambda: wheel.extend(build(folder)))
-        plain, lowest = environment("plain"), environment("lowest")
+        plain = environment("plain")
+        lowest = environment("lowest")
         step("install with declared dependencies", lambda: plain.install(wheel[0]))
         step("nothing else is there", lambda: is_plain(plain))
         step("abnet --help, python -m abnet --help", lambda: helps(plain))

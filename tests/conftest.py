@@ -72,15 +72,16 @@ def split_as(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     def pin(X: Any, y: Any = None) -> None:
         from abnet.certificates import row_hashing
         from abnet.estimators import fit
-        from abnet.tables import training_part
+        from abnet.tables import loaded_rows
 
         hashes = row_hashing.row_hashes(X, y)
 
-        def pinned(X: Any, y: Any = None) -> Any:
-            found = row_hashing.row_hashes(X, y)
+        def pinned(found: Any) -> Any:
             return hashes if len(found) == len(hashes) else found
 
-        for module in (fit, training_part):
-            monkeypatch.setattr(module, "row_hashes", pinned)
+        monkeypatch.setattr(fit, "row_hashes", lambda X, y=None: pinned(row_hashing.row_hashes(X, y)))
+        monkeypatch.setattr(
+            loaded_rows, "hashes_with_labels", lambda sums, y: pinned(row_hashing.hashes_with_labels(sums, y))
+        )
 
     return pin

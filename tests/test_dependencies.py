@@ -51,7 +51,8 @@ def third_party(source: str) -> set[str]:
 
 def importers() -> dict[str, set[str]]:
     """From each third-party distribution to the modules of the package that import it."""
-    home, homes = ROOT / "src" / "abnet", packages_distributions()
+    home = ROOT / "src" / "abnet"
+    homes = packages_distributions()
     found = defaultdict(set)
     for path in home.rglob("*.py"):
         for name in third_party(path.read_text(encoding="utf-8")):
@@ -60,7 +61,8 @@ def importers() -> dict[str, set[str]]:
 
 
 def test_every_import_is_declared_and_every_declared_package_is_imported() -> None:
-    found, core = importers(), distributions(PROJECT["dependencies"])
+    found = importers()
+    core = distributions(PROJECT["dependencies"])
     extras = {name: distributions(PROJECT["optional-dependencies"][name]) for name in EXTRAS}
     assert core <= set(found)
     for distribution in set(found) - core:
@@ -70,7 +72,8 @@ def test_every_import_is_declared_and_every_declared_package_is_imported() -> No
 
 
 def test_prediction_needs_few_of_these_packages_in_the_same_versions() -> None:
-    base, tables = PREDICT["dependencies"], PREDICT["optional-dependencies"]["tables"]
+    base = PREDICT["dependencies"]
+    tables = PREDICT["optional-dependencies"]["tables"]
     assert distributions(base) == {"numpy", "scipy", "msgspec", "safetensors"}
     assert distributions(tables) == {"polars"}
     assert {*base, *tables} <= set(PROJECT["dependencies"])

@@ -42,7 +42,8 @@ def anchors(page: str) -> set[str]:
 
 def broken(path: Path) -> list[str]:
     """Links of a page that lead nowhere."""
-    page, wrong = path.read_text(encoding="utf-8"), []
+    page = path.read_text(encoding="utf-8")
+    wrong = []
     for link in links(page):
         name, _, anchor = link.partition("#")
         target = path.parent / name if name else path
@@ -68,7 +69,8 @@ def test_a_broken_link_is_found(tmp_path: Path) -> None:
 
 def test_the_readme_leads_to_every_page() -> None:
     """A page that cannot be reached from the README is found by nobody."""
-    reached, waiting = set(), {ROOT / "README.md"}
+    reached = set()
+    waiting = {ROOT / "README.md"}
     while waiting:
         path = waiting.pop()
         reached.add(path)
@@ -110,7 +112,8 @@ def test_a_page_prints_what_it_shows(name: str, tmp_path: Path, monkeypatch: pyt
             test = doctest.DocTestParser().get_doctest(block, names, name, None, 0)
             runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
             assert runner.run(test, clear_globs=False).failed == 0
-            names, ran = test.globs, ran + 1
+            names = test.globs
+            ran = ran + 1
         elif language == "python":
             printed = io.StringIO()
             with contextlib.redirect_stdout(printed):

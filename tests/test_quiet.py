@@ -58,7 +58,8 @@ def test_numbers_that_are_too_large_give_no_warnings_of_numpy(
 
 def test_the_table_of_many_classes_is_not_compiled_in(rng: np.random.Generator) -> None:
     """XLA would look for the class of each of its 2^c rows while it compiles: minutes for a thousand classes."""
-    K, c = MANY_CLASSES + 1, 8
+    K = MANY_CLASSES + 1
+    c = 8
     learner = PosteriorLearner((3, 2, c), Ancestral(1), 1, K)
     nets = [BAM.init(rng, learner.sizes)]
     state = start(Posterior.from_networks(nets, nets, Ancestral(1)), Objective.LOG, 4, 0.05)

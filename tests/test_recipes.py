@@ -48,7 +48,8 @@ class HoeffdingError(ErrorRate, frozen=True, kw_only=True, tag="error, Hoeffding
 
 def test_a_statement_of_another_package_is_a_class(tmp_path: Path) -> None:
     """Made, described, saved, loaded and checked like those of this package."""
-    errors, n = 6, 228
+    errors = 6
+    n = 228
     seen = observe([1] * errors + [0] * (n - errors), [0] * n, ("no", "yes"))
     made = HoeffdingError.from_counts(errors=errors, n=n, delta=0.05)
     assert made.value == pytest.approx(errors / n + math.sqrt(math.log(20) / (2 * n)))

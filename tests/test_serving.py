@@ -58,7 +58,8 @@ def source(name: str) -> str:
 
 
 def test_frames(model: Model) -> None:
-    made, frame = recipe("frames.py"), pl.DataFrame(ROWS)
+    made = recipe("frames.py")
+    frame = pl.DataFrame(ROWS)
     assert made["with_labels"](frame.to_pandas())["label"].tolist() == model.predict(ROWS).tolist()
     found = frame.with_columns(label=pl.struct(pl.all()).map_batches(made["label_of_struct"], return_dtype=pl.String))
     assert found["label"].to_list() == model.predict(ROWS).tolist()

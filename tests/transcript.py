@@ -43,7 +43,9 @@ def like(shown: str, output: str) -> str:
     """
     if not re.search(r"^\.\.\.$", shown, re.MULTILINE):
         return output
-    lines, begin, made = output.splitlines(), 0, list[str]()
+    lines = output.splitlines()
+    begin = 0
+    made = list[str]()
     for part in re.split(r"^(\.\.\.\n)", shown, flags=re.MULTILINE):
         old = part.splitlines()
         if part in ("", "...\n"):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from abnet.certificates.goals import Costs, TargetError, TargetPrecision, TargetRecall
     from abnet.certificates.monitor import Monitor
     from abnet.certificates.paired_errors import compare_errors
+    from abnet.certificates.planning import plan
     from abnet.certificates.scores import certify_scores
     from abnet.estimators.abnet import ABNetClassifier, PBGNetClassifier
     from abnet.estimators.certified import CertifiedClassifier
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from abnet.explanation.row_explanation import explain
     from abnet.export.export_model import export_model
     from abnet.model import Model, load
+    from abnet.model.certify_copy import certify_copy
     from abnet.model.certify_table import certify_predictions, certify_table
     from abnet.model.check_inputs import check_inputs
     from abnet.model.monitor_table import monitor
@@ -61,6 +63,7 @@ __all__ = [
     "TargetRecall",
     "bounds",
     "certify",
+    "certify_copy",
     "certify_predictions",
     "certify_scores",
     "certify_table",
@@ -80,6 +83,7 @@ __all__ = [
     "monitor",
     "networks",
     "paper",
+    "plan",
     "predict_table",
     "report_table",
     "robust_table",
@@ -98,9 +102,11 @@ __getattr__, __dir__ = lazy_names(
         "abnet.certificates.certificate": ["Certificate", "load_certificate"],
         "abnet.certificates.goals": ["Costs", "TargetError", "TargetPrecision", "TargetRecall"],
         "abnet.certificates.certify_model": ["certify"],
+        "abnet.model.certify_copy": ["certify_copy"],
         "abnet.model.certify_table": ["certify_predictions", "certify_table"],
         "abnet.model.check_inputs": ["check_inputs"],
         "abnet.certificates.paired_errors": ["compare_errors"],
+        "abnet.certificates.planning": ["plan"],
         "abnet.certificates.scores": ["certify_scores"],
         "abnet.certificates.monitor": ["Monitor"],
         "abnet.model.monitor_table": ["monitor"],

@@ -13,7 +13,8 @@ def slow(image: np.ndarray, cell: int, bins: int) -> np.ndarray:
     found = np.zeros((cells, cells, bins))
     for r in range(1, side - 1):
         for c in range(1, side - 1):
-            down, right = (image[r + 1, c] - image[r - 1, c]) / 2, (image[r, c + 1] - image[r, c - 1]) / 2
+            down = (image[r + 1, c] - image[r - 1, c]) / 2
+            right = (image[r, c + 1] - image[r, c - 1]) / 2
             lower, part = divmod(math.atan2(down, right) % (2 * math.pi) / (2 * math.pi) * bins, 1)
             row, row_part = divmod((r + 0.5) / cell - 0.5, 1)
             column, column_part = divmod((c + 0.5) / cell - 0.5, 1)

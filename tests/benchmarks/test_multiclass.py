@@ -32,7 +32,8 @@ def squares(n: int) -> tuple[np.ndarray, np.ndarray]:
     digits = rng.integers(0, 10, n)
     images = (0.2 * rng.random((n, 28, 28))).astype(np.float32)
     for image, digit in zip(images, digits, strict=True):
-        row, column = 4 + 10 * (digit // 5), 1 + 5 * (digit % 5)
+        row = 4 + 10 * (digit // 5)
+        column = 1 + 5 * (digit % 5)
         image[row : row + 6, column : column + 5] = 1
     return images.reshape(n, 784), digits
 
@@ -103,7 +104,8 @@ def test_the_published_certificates_follow_from_their_counts() -> None:
         lines = {line["features"]: line for line in csv.DictReader(file)}
     assert list(lines) == list(RECIPES)
     for name, line in lines.items():
-        errors, n = int(line["bound_vote_errors"]), int(line["bound_rows"])
+        errors = int(line["bound_vote_errors"])
+        n = int(line["bound_rows"])
         assert n == round((1 - RECIPES[name].prior_fraction) * 60_000)
         bound = clopper_pearson_bound(errors, n, 0.05, n_candidates=len(RECIPES))
         assert bound <= float(line["vote_certificate"]) <= bound + 1e-5

@@ -57,7 +57,8 @@ def test_evidence_far_below_the_promise_does_not_underflow(k: int, t: int, eps: 
 
 def test_evidence_is_one_at_the_start_and_vectorised() -> None:
     assert float(log_evidence(0, 0, 0.05)) == 0.0
-    k, t = np.array([[0, 2], [1, 3]]), np.array([5, 9])
+    k = np.array([[0, 2], [1, 3]])
+    t = np.array([5, 9])
     each = [[float(log_evidence(k[i, j], t[j], 0.1)) for j in range(2)] for i in range(2)]
     np.testing.assert_array_equal(log_evidence(k, t, 0.1), each)
 
@@ -104,7 +105,10 @@ def test_figures() -> None:
 @pytest.mark.parametrize(("once", "broken"), [(False, False), (True, True)], ids=["anytime", "one look at all times"])
 def test_limit_holds_at_all_times_at_once(rng: np.random.Generator, once: bool, broken: bool) -> None:
     """A limit for one look, looked at again and again, is the trap."""
-    rate, alpha, rows, repetitions = 0.1, 0.1, 400, 500
+    rate = 0.1
+    alpha = 0.1
+    rows = 400
+    repetitions = 500
     table: dict[tuple[int, int], bool] = {}
 
     def fails(k: int, t: int) -> bool:

@@ -17,15 +17,21 @@ DELTA = 0.1
 
 def mp_wealth(s: Array, w: Array, m: float, delta: float) -> mpmath.mpf:
     """Largest wealth against the ratio m, as the definition has it: one row after the other."""
-    goal, total, square, size = mpmath.log(1 / mpmath.mpf(delta)), mpmath.mpf(0), mpmath.mpf(0), mpmath.mpf(0)
-    wealth, best, variance = mpmath.mpf(1), mpmath.mpf(0), mpmath.mpf(1) / 4
+    goal = mpmath.log(1 / mpmath.mpf(delta))
+    total = mpmath.mpf(0)
+    square = mpmath.mpf(0)
+    size = mpmath.mpf(0)
+    wealth = mpmath.mpf(1)
+    best = mpmath.mpf(0)
+    variance = mpmath.mpf(1) / 4
     for i, (loss, weight) in enumerate(zip(s, w, strict=True), start=1):
         stake = mpmath.sqrt(2 * goal / (len(s) * variance))
         if m < 1:
             stake = min(stake, mpmath.mpf(0.9) / (1 - mpmath.mpf(m)))
         wealth *= 1 - stake * (mpmath.mpf(loss) - mpmath.mpf(m) * mpmath.mpf(weight))
         best = max(best, wealth)
-        total, size = total + loss, size + weight
+        total = total + loss
+        size = size + weight
         square += (loss - (mpmath.mpf("0.5") + total) / (1 + size) * weight) ** 2
         variance = (mpmath.mpf(1) / 4 + square) / (i + 1)
     return best
@@ -37,7 +43,8 @@ def test_bound_is_where_the_wealth_reaches_its_goal(
     rng: np.random.Generator, delta: float, shape: tuple[float, float]
 ) -> None:
     losses = rng.beta(*shape, size=40)
-    bound, ones = betting_bound(losses, delta), np.ones(40)
+    bound = betting_bound(losses, delta)
+    ones = np.ones(40)
     assert losses.mean() <= bound <= 1.0
     with mpmath.workdps(40):
         assert bound == 1.0 or mp_wealth(losses, ones, bound, delta) >= 1 / mpmath.mpf(delta)

@@ -117,10 +117,12 @@ def test_shares_never_exceed_delta(sizes: list[int], delta: float) -> None:
 
 def test_inversely_proportional_shares_keep_both_promises_at_once(rng: np.random.Generator) -> None:
     """Counts are random, and the shares follow them."""
-    delta, failures = 0.1, {"shares": 0, "delta each": 0}
+    delta = 0.1
+    failures = {"shares": 0, "delta each": 0}
     for _ in range(1000):
         n = int(rng.binomial(60, 0.2))
-        sizes, rates = (n, 60 - n), (0.3, 0.31)
+        sizes = (n, 60 - n)
+        rates = (0.3, 0.31)
         k = [int(rng.binomial(size, rate)) for size, rate in zip(sizes, rates, strict=True)]
         shares = shares_by_count(sizes, delta)
         for name, levels in (("shares", shares), ("delta each", (2 * delta, 2 * delta))):

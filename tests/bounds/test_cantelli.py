@@ -25,7 +25,9 @@ def shares(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 def test_with_all_rows_known_they_bound_the_vote(number: int) -> None:
     """No confidence terms: n so large that the bounds are those of the true moments."""
     weights, p = shares(np.random.default_rng(number))
-    n, r, e = 10**15, weights @ p, weights @ p**2
+    n = 10**15
+    r = weights @ p
+    e = weights @ p**2
     error = weights[p >= 0.5].sum()
     c = bounds.c_bound(r, 2 * (r - e), 0.0, n)
     best = bounds.mu_tandem_bound(r, e, 0.0, n)
@@ -44,20 +46,25 @@ def test_with_all_rows_known_they_bound_the_vote(number: int) -> None:
 @given(st.floats(0.0, 1.0), st.floats(0.0, 1.0), st.floats(0.0, 30.0), st.floats(1e-6, 0.5), st.integers(1, 50))
 def test_they_are_not_below_the_theorem(r: float, spread: float, kl: float, delta: float, K: int) -> None:
     """With the inverses of the library, whose oracle is mpmath elsewhere, and the rest in 50 digits."""
-    n, e = 60, r * r + spread * (r - r * r)
+    n = 60
+    e = r * r + spread * (r - r * r)
     d = min(0.5, 2 * (r - e)) if r > e else 0.0
     with mpmath.workdps(50):
         nats = mpmath.log(2 * K * XI_60 / mpmath.mpf(delta))
-        one, two = float((kl + nats) / n), float((2 * kl + nats) / n)
-        above, below = bounds.kl_inverse_upper(r, one), bounds.kl_inverse_lower(r, one)
-        e_up, d_low = bounds.kl_inverse_upper(e, two), bounds.kl_inverse_lower(d, two)
+        one = float((kl + nats) / n)
+        two = float((2 * kl + nats) / n)
+        above = bounds.kl_inverse_upper(r, one)
+        below = bounds.kl_inverse_lower(r, one)
+        e_up = bounds.kl_inverse_upper(e, two)
+        d_low = bounds.kl_inverse_lower(d, two)
         c = mpmath.mpf(1)
         if above < 0.5:
             c = 1 - (1 - 2 * mpmath.mpf(above)) ** 2 / (1 - 2 * mpmath.mpf(d_low))
         found = bounds.c_bound(r, d, kl, n, delta, n_candidates=K)
         assert c * (1 - mpmath.mpf("1e-9")) <= found <= c * (1 + mpmath.mpf("1e-9")) + mpmath.mpf("1e-12")
         for mu in (-0.7, 0.0, 0.3):
-            side, m = mpmath.mpf(below if mu > 0 else above), mpmath.mpf(mu)
+            side = mpmath.mpf(below if mu > 0 else above)
+            m = mpmath.mpf(mu)
             value = (mpmath.mpf(e_up) - 2 * m * side + m**2) / (mpmath.mpf("0.5") - m) ** 2
             at = bounds.mu_tandem_bound(r, e, kl, n, delta, mu=mu, n_candidates=K)
             assert min(1, value) * (1 - mpmath.mpf("1e-9")) <= at <= min(1, value * (1 + mpmath.mpf("1e-9")))
@@ -65,10 +72,14 @@ def test_they_are_not_below_the_theorem(r: float, spread: float, kl: float, delt
 
 def test_they_hold_in_repeated_samples_and_their_plug_ins_do_not(rng: np.random.Generator) -> None:
     """Two voters of whom one errs on a share t of the rows, all of class -1: a tie is an error, and both are tight."""
-    t, n, delta, repetitions = 0.3, 200, 0.3, 400
+    t = 0.3
+    n = 200
+    delta = 0.3
+    repetitions = 400
     failures = dict.fromkeys(("c", "mu", "plug-in"), 0)
     for ties in rng.binomial(n, t, repetitions) / n:
-        r, e = ties / 2, ties / 4
+        r = ties / 2
+        e = ties / 4
         failures["c"] += bounds.c_bound(r, 2 * (r - e), 0.0, n, delta) < t
         failures["mu"] += bounds.mu_tandem_bound(r, e, 0.0, n, delta) < t
         failures["plug-in"] += 1 - (1 - 2 * r) ** 2 / (1 - 4 * (r - e)) < t

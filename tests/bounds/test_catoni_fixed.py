@@ -24,7 +24,8 @@ def mp_bound(risk: float, kl: float, n: int, C: float, delta: float) -> mpmath.m
 @given(st.floats(0, 1), st.floats(0, 1e4), st.integers(1, 10**7), st.floats(1e-9, 0.999), st.floats(-15, 5))
 def test_bound_is_not_below_the_theorem(risk: float, kl: float, n: int, delta: float, log_c: float) -> None:
     C = math.exp(log_c)
-    true, bound = mp_bound(risk, kl, n, C, delta), catoni_fixed_bound(risk, kl, n, C, delta)
+    true = mp_bound(risk, kl, n, C, delta)
+    bound = catoni_fixed_bound(risk, kl, n, C, delta)
     assert true <= bound <= max(risk, float(true) * (1 + 1e-13))
 
 
@@ -53,7 +54,10 @@ def test_figures(n: int, all_c: float, fixed: float, twice: float) -> None:
 
 
 # Many coins that know nothing of each other; the posterior prefers those that erred least on the examples.
-COINS, N, DELTA, SHARPNESS = 256, 50, 0.1, 60.0
+COINS = 256
+N = 50
+DELTA = 0.1
+SHARPNESS = 60.0
 RISKS = np.linspace(0.45, 0.5, COINS)
 
 

@@ -33,7 +33,8 @@ def test_bound_is_the_theorem(
     found = catoni_tandem_bound(risk, tandem, kl, n, tilts, 0.05, floor=floor, n_candidates=3)
     with mpmath.workdps(40):
         r, e, s, t, f = map(mpmath.mpf, (risk, tandem, *tilts, floor))
-        a, b = 1 - mpmath.exp(-s), mpmath.exp(t) - 1
+        a = 1 - mpmath.exp(-s)
+        b = mpmath.exp(t) - 1
         B = 1 - mpmath.exp(-s * e + 2 * t * (r - e) - (2 * mpmath.mpf(kl) + mpmath.log(3 / mpmath.mpf(0.05))) / n)
         nu = b / (a + 2 * b)
         least = max(mpmath.mpf(0), f - nu) ** 2
@@ -74,7 +75,8 @@ def test_parameters_are_those_of_the_smallest_bound(rng: np.random.Generator) ->
 
 
 # One network takes the whole posterior: both of a pair err where it errs, and its errors are a coin.
-ERROR, N = 0.1, 600
+ERROR = 0.1
+N = 600
 TILTS = (0.3, 0.02)
 
 
@@ -85,7 +87,8 @@ def combined(errors: int, *, kl: float = 0.0, delta: float = DELTA) -> float:
 
 
 def true_combination() -> float:
-    a, b = -np.expm1(-TILTS[0]), np.expm1(TILTS[1])
+    a = -np.expm1(-TILTS[0])
+    b = np.expm1(TILTS[1])
     return float(ERROR - 2 * ERROR * b / (a + 2 * b))
 
 
@@ -117,7 +120,8 @@ def test_vote_is_covered_where_cantelli_is_an_equality(rng: np.random.Generator)
 @pytest.mark.parametrize("true", [True, False])
 def test_floor_is_a_floor(rng: np.random.Generator, true: bool) -> None:
     """No loss is below .2, and where the vote errs the loss is 1/2: the first order with the floor is an equality."""
-    n, floor = 5_000, 0.2 if true else 0.3
+    n = 5_000
+    floor = 0.2 if true else 0.3
     failures = 0
     for _ in range(400):
         p = np.where(rng.random(n) < ERROR, 0.5, 0.2)

@@ -71,7 +71,8 @@ def test_bound_is_the_largest_solution(errors: int, n: int, ratio: float) -> Non
 def test_bound_is_never_above_the_two_sided_one() -> None:
     for errors, n in [(0, 1), (1, 1), (5, 40), (30, 40), (1000, 20_000), (20_000, 20_000)]:
         for ratio in (-50.0, 0.0, 4.0, 1e6):
-            one, two = drawn_network_bound(errors, n, ratio), bounds.single_network_bound(errors / n, ratio, n)
+            one = drawn_network_bound(errors, n, ratio)
+            two = bounds.single_network_bound(errors / n, ratio, n)
             assert errors / n <= one <= two * (1 + 1e-12)
 
 
@@ -105,7 +106,9 @@ def test_one_network_fails_at_most_a_delta_share_of_the_time() -> None:
 @pytest.mark.parametrize(("factor", "broken"), [(1.0, False), (0.0, True)], ids=["bound", "without the ratio"])
 def test_promise_for_one_draw_from_a_trained_posterior(rng: np.random.Generator, factor: float, broken: bool) -> None:
     """Many coins of error 1/2, a posterior that prefers those that look best, and one draw from it."""
-    coins, repetitions, failures = 512, 800, 0
+    coins = 512
+    repetitions = 800
+    failures = 0
     for _ in range(repetitions):
         errors = rng.binomial(N, 0.5, size=coins)
         q = np.exp(-3.0 * (errors - errors.min()))

@@ -115,7 +115,9 @@ def test_bound_refuses_what_is_out_of_range(name: str, risk: float, kl: float, n
 @pytest.mark.parametrize("name", ["gibbs_bound", "twice_gibbs_bound", "tandem_bound", "catoni_bound"])
 def test_bound_over_a_grid_is_the_bound_at_every_place(name: str) -> None:
     bound = getattr(bounds, name)
-    risks, kls, n = np.array([0.0, 0.1, 0.5]), np.array([[0.0], [7.0]]), np.array([50, 60, 70])
+    risks = np.array([0.0, 0.1, 0.5])
+    kls = np.array([[0.0], [7.0]])
+    n = np.array([50, 60, 70])
     grid = bound(risks, kls, n, 0.05)
     assert grid.shape == (2, 3)
     for i, j in np.ndindex(2, 3):

@@ -18,7 +18,9 @@ DELTA = 0.1
 def mp_shortfall(n: int, p: float, share: float) -> mpmath.mpf:
     """Mean of the lower tail of Bin(n, p) that has the probability `share`, counted value by value."""
     with mpmath.workdps(40):
-        success, left, total = mpmath.mpf(p), mpmath.mpf(share), mpmath.mpf(0)
+        success = mpmath.mpf(p)
+        left = mpmath.mpf(share)
+        total = mpmath.mpf(0)
         for k in range(n + 1):
             weight = min(left, mpmath.binomial(n, k) * success**k * (1 - success) ** (n - k))
             total += k * weight
@@ -121,7 +123,8 @@ def test_mutants_break_it(mutant: Callable[[float, int], float]) -> None:
 
 def test_losses_may_have_different_means() -> None:
     """Half of the losses never err, the others nearly always: their sum varies less than a binomial one."""
-    n, p = 40, 0.9
+    n = 40
+    p = 0.9
     weights = sums(coin(p), n // 2)
     failing = sum(chance for total, chance in weights if promised(total / n, n) < p / 2)
     assert failing <= DELTA

@@ -24,7 +24,8 @@ def test_gap_is_the_largest_difference_of_limits() -> None:
 
 
 def test_limits_hold_jointly(rng: np.random.Generator) -> None:
-    rates, sizes = np.array([0.1, 0.3, 0.05]), [80, 40, 120]
+    rates = np.array([0.1, 0.3, 0.05])
+    sizes = [80, 40, 120]
     failures = 0
     for _ in range(400):
         limits = joint_limits(rng.binomial(sizes, rates).tolist(), sizes, DELTA)
@@ -35,7 +36,8 @@ def test_limits_hold_jointly(rng: np.random.Generator) -> None:
 @pytest.mark.parametrize("certified", [True, False])
 def test_gap_promise(rng: np.random.Generator, certified: bool) -> None:
     """Two groups; the mutant reports the observed gap."""
-    rates, sizes = np.array([0.3, 0.55]), [60, 60]
+    rates = np.array([0.3, 0.55])
+    sizes = [60, 60]
     failures = 0
     for _ in range(400):
         counts = rng.binomial(sizes, rates)
@@ -60,7 +62,8 @@ def test_copy_promise(rng: np.random.Generator, counts_copy: bool) -> None:
     """The copy is wrong wherever it differs from a model that errs on 5%; the mutant certifies the model alone."""
     failures = 0
     for _ in range(400):
-        errors, differing = int(rng.binomial(300, 0.05)), int(rng.binomial(500, 0.04))
+        errors = int(rng.binomial(300, 0.05))
+        differing = int(rng.binomial(500, 0.04))
         if counts_copy:
             bound = copy_error_bound(errors, 300, differing, 500, DELTA)
         else:

@@ -29,7 +29,9 @@ def covers(bound: float, q: float, nats: mpmath.mpf, n: int) -> bool:
     """Whether ``bound`` is not below k⁺(q, nats/n), and hardly above it."""
     with mpmath.workdps(60):
         c = max(mpmath.mpf(0), nats / n)
-        a, b, inner = mpmath.mpf(q), mpmath.mpf(bound), mpmath.mpf(max(q, bound - 1e-9))
+        a = mpmath.mpf(q)
+        b = mpmath.mpf(bound)
+        inner = mpmath.mpf(max(q, bound - 1e-9))
         return bool((bound == 1.0 or kl(a, b) >= c) and (inner == q or kl(a, inner) <= c * (1 + mpmath.mpf("1e-8"))))
 
 

@@ -124,7 +124,9 @@ def test_binomial_tail_is_no_bound_for_paths_that_output_numbers() -> None:
 
 def test_promise_holds_over_draws_of_the_paths(rng: np.random.Generator) -> None:
     """Two kinds of examples: the share that kept paths get wrong exceeds r/τ in at most δ' of the draws."""
-    p, draws, paths = np.repeat([0.0, 0.25], 50), 1000, 5
+    p = np.repeat([0.0, 0.25], 50)
+    draws = 1000
+    paths = 5
     promised = kept.kept_vote_bound(float(p.mean()), kept.kept_signs_threshold(paths, SHARE))
     uniform = rng.random((draws, paths, 1))  # one number a path, shared by all examples
     wrong = ((uniform < p).mean(axis=1) >= 0.5).mean(axis=1)

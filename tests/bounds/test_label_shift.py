@@ -13,7 +13,8 @@ from broken_promise import breaks
 
 DELTA = 0.2
 ANSWERS = np.array([[0.9, 0.07, 0.03], [0.2, 0.7, 0.1], [0.25, 0.25, 0.5]])
-OLD, NEW = np.array([0.6, 0.3, 0.1]), np.array([0.2, 0.3, 0.5])
+OLD = np.array([0.6, 0.3, 0.1])
+NEW = np.array([0.2, 0.3, 0.5])
 NEW_ERROR = float(NEW @ (1 - np.diag(ANSWERS)))
 
 
@@ -31,7 +32,8 @@ def searched(confusion: NDArray[np.int64], answers: NDArray[np.int64], delta: fl
     shares = shares_by_count(confusion.sum(axis=1).tolist(), 0.8 * delta)
     ranges = []
     for row, share in zip(confusion, shares, strict=True):
-        k, n = int(row[1]), int(row.sum())
+        k = int(row[1])
+        n = int(row.sum())
         ranges.append((clopper_pearson_lower(k, n, share / 2), clopper_pearson_bound(k, n, share / 2)))
     low = clopper_pearson_lower(int(answers[1]), int(answers.sum()), 0.1 * delta)
     high = clopper_pearson_bound(int(answers[1]), int(answers.sum()), 0.1 * delta)
@@ -82,7 +84,8 @@ def test_promise_under_label_shift(rng: np.random.Generator, bound: str) -> None
 
 
 def test_limits_of_shares_hold(rng: np.random.Generator) -> None:
-    failures, delta = 0, 0.4
+    failures = 0
+    delta = 0.4
     for _ in range(60):
         rows = rng.multinomial(600, OLD)
         confusion = np.array([rng.multinomial(n, p) for n, p in zip(rows, ANSWERS, strict=True)])

@@ -51,7 +51,8 @@ def test_level_uses_delta_up_and_is_never_below_an_equal_division() -> None:
 @pytest.mark.parametrize("adjusted", [True, False])
 def test_promise_holds_at_the_worst_choice(rng: np.random.Generator, adjusted: bool) -> None:
     """The threshold is chosen where the limit is the most above the true share. The mutant pays for no choice."""
-    n, repetitions = 80, 2000
+    n = 80
+    repetitions = 2000
     share = local_level(n, 10**6, DELTA) if adjusted else DELTA
     limits = np.array([clopper_pearson_lower(k, n, share) for k in range(1, n + 1)])
     failures = int((np.sort(rng.random((repetitions, n)), axis=1) < limits).any(axis=1).sum())
@@ -61,7 +62,8 @@ def test_promise_holds_at_the_worst_choice(rng: np.random.Generator, adjusted: b
 
 def test_promise_holds_at_a_few_thresholds(rng: np.random.Generator) -> None:
     """Of forty fixed thresholds the one is reported whose limit is the most above the truth; scores have ties."""
-    n, repetitions = 60, 1000
+    n = 60
+    repetitions = 1000
     cuts = np.linspace(0.025, 0.975, 40)
     failures = 0
     for _ in range(repetitions):

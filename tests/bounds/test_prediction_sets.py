@@ -36,7 +36,8 @@ def test_rows_needed_are_the_fewest(alpha: float, delta: float) -> None:
 
 def missed(rng: np.random.Generator, *, extra: int, decimals: int | None, repetitions: int = 1000) -> int:
     """How often the sets of a model miss more than α of the new rows; the score of the true class is uniform."""
-    n, alpha = 120, 0.1
+    n = 120
+    alpha = 0.1
     k = set_rank(n, alpha, DELTA)
     assert k is not None
     failures = 0

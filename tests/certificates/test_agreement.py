@@ -16,6 +16,7 @@ from abnet.certificates.evidence import Evidence, observe
 from abnet.certificates.facts import Facts
 from abnet.certificates.from_evidence import certify, certify_drawn, counting, for_candidates
 from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall
+from abnet.certificates.goals.specificity import TargetSpecificity
 from abnet.certificates.held import Held
 from abnet.certificates.meet_goal import meet
 from abnet.certificates.outside import judge_answers
@@ -23,6 +24,7 @@ from abnet.certificates.paired_errors import compare_judged
 from abnet.certificates.scores import certify_scores
 from abnet.certificates.statements.betting_gibbs_bound import BettingGibbsBound
 from abnet.certificates.statements.confusion_rate import confusion_rates
+from abnet.certificates.statements.copied_error import CopiedErrorBound
 from abnet.certificates.statements.cost_bound import CostBound
 from abnet.certificates.statements.statement import Statement, statement_types
 from abnet.certificates.terms import Expected, Terms
@@ -94,7 +96,12 @@ REAL: dict[str, Callable[[], Certificate]] = {
     "trained, Catoni": lambda: certify(evidence(), Terms(trained=True, kl=3.0, expected=Expected(0.1, 3.0, 0.02))),
     "trained, sampled": lambda: certify(
         evidence(n_paths=8), Terms(trained=True, kl=3.0, vote="kept paths", vote_paths=25)),
+    "trained, floor": lambda: certify(evidence(), Terms(trained=True, kl=3.0, floor=0.004)),
     "trained, init": lambda: certify(evidence(), Terms(trained=True, kl=9.0, source="init")),
+    "copy": lambda: Certificate(
+        statements=(CopiedErrorBound.from_counts(
+            errors=certify(evidence(), TEST).facts.errors_of(None), n=N, differing=2, compared=900, delta=0.05),),
+        facts=certify(evidence(), TEST).facts),
     "drawn": lambda: certify_drawn(evidence(), Terms()),
     "drawn, trained": lambda: certify_drawn(evidence(), Terms(trained=True), 4.0),
     "confusion": lambda: Certificate(
@@ -105,11 +112,13 @@ REAL: dict[str, Callable[[], Certificate]] = {
     "fit to an error, not met": lambda: with_goal(TargetError(0.0001), fitted=True),
     "fit to a recall": lambda: with_goal(TargetRecall(0.9, "ill"), fitted=True),
     "fit to a precision": lambda: with_goal(TargetPrecision(0.9, "well"), fitted=True),
+    "fit to a specificity": lambda: with_goal(TargetSpecificity(0.9, "ill"), fitted=True),
     "fit to costs": lambda: with_goal(COSTS, fitted=True),
     "scores, error": lambda: scored(TargetError(0.12)),
     "scores, recall": lambda: scored(TargetRecall(0.9, "ill")),
     "scores, precision": lambda: scored(TargetPrecision(0.9, "ill")),
     "scores, precision, not met": lambda: scored(TargetPrecision(0.9999, "ill")),
+    "scores, specificity": lambda: scored(TargetSpecificity(0.9, "ill")),
     "scores, costs": lambda: scored(COSTS),
     "abstaining": lambda: decided(Decision(kind="abstain", threshold=0.5)),
     "abstaining, populations": lambda: decided(Decision(kind="abstain", threshold=0.5), by=KEYS % 3),
@@ -117,6 +126,8 @@ REAL: dict[str, Callable[[], Certificate]] = {
     "never answering": lambda: decided(Decision(kind="abstain", threshold=2.0)),
     "a cut for recall": lambda: decided(
         Decision(kind="cut", threshold=-0.2, positive=1), TargetRecall(0.9, "ill")),
+    "a cut for specificity": lambda: decided(
+        Decision(kind="cut", threshold=0.1, positive=1), TargetSpecificity(0.9, "ill")),
     "a cut for precision": lambda: decided(
         Decision(kind="cut", threshold=0.2, positive=1), TargetPrecision(0.9, "ill")),
 }  # fmt: skip
@@ -129,6 +140,7 @@ FREE = {
 """Fields that neither the facts nor another statement determine."""
 
 FREE_THERE = {
+    "copy": {"differing", "compared"},
     "populations": {"population"},
     "abstaining, populations": {"population"},
     "groups": {"risk", "answers"},

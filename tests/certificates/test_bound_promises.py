@@ -295,3 +295,14 @@ def test_fixed_C_promise(mutant: bool) -> None:
         return (certified(best, np.ones(n), np.ones(n), terms).gibbs_risk_bound or 0.0) < truth
 
     assert promise_breaks(failed) == mutant
+
+
+def test_floor_of_a_trained_posterior_lowers_the_bound_on_the_vote() -> None:
+    """Losses of .1 and .5: twice the Gibbs risk ignores that no loss is below .1."""
+    rng = np.random.default_rng(0)
+    p = np.where(rng.random(3000) < 0.1, 0.5, 0.1)
+    plain, floored = (
+        certified(p, np.ones(3000), np.ones(3000), Terms(delta=DELTA, trained=True, floor=floor)).vote_error_bound or 0
+        for floor in (0.0, 0.1)
+    )
+    assert 0.1 <= floored < 0.9 * plain

@@ -25,7 +25,8 @@ CLASSES = ("a", "b", "c")
 
 def rows(n: int, seed: int = 0, **options: object) -> Evidence:
     rng = np.random.default_rng(seed)
-    truth, losses = rng.integers(0, 3, n), rng.beta(1, 6, n)
+    truth = rng.integers(0, 3, n)
+    losses = rng.beta(1, 6, n)
     answers = np.where(losses > 0.3, (truth + 1) % 3, truth)
     keys = rng.permutation(n).astype(np.uint64)
     return observe(answers, truth, CLASSES, losses=losses, keys=keys, **options)  # type: ignore[arg-type]
@@ -71,7 +72,8 @@ def test_the_method_never_depends_on_the_losses() -> None:
 def test_a_trained_posterior_gets_the_smaller_order_each_at_half_of_delta() -> None:
     seen = rows(500)
     assert seen.losses is not None
-    mean, pairs = seen.losses.mean(), seen.losses.pair_mean()
+    mean = seen.losses.mean()
+    pairs = seen.losses.pair_mean()
     assert mean is not None
     assert pairs is not None
     made = certify(seen, Terms(trained=True, kl=4.0))
@@ -83,8 +85,11 @@ def test_a_trained_posterior_gets_the_smaller_order_each_at_half_of_delta() -> N
 def test_evidence_adds_up_in_any_order(paths: int | None) -> None:
     rng = np.random.default_rng(2)
     n = 1300
-    truth, losses, keys = rng.integers(0, 4, n), rng.random(n), rng.permutation(n).astype(np.uint64)
-    answers, groups = rng.integers(0, 4, n), rng.integers(0, 200, n)
+    truth = rng.integers(0, 4, n)
+    losses = rng.random(n)
+    keys = rng.permutation(n).astype(np.uint64)
+    answers = rng.integers(0, 4, n)
+    groups = rng.integers(0, 200, n)
 
     def part(where: slice | np.ndarray) -> Evidence:
         return observe(
@@ -104,14 +109,17 @@ def test_evidence_adds_up_in_any_order(paths: int | None) -> None:
 
 def test_groups_add_up_when_their_rows_come_in_several_parts() -> None:
     rng = np.random.default_rng(3)
-    truth, answers, groups = rng.integers(0, 2, 300), rng.integers(0, 2, 300), rng.integers(0, 40, 300)
+    truth = rng.integers(0, 2, 300)
+    answers = rng.integers(0, 2, 300)
+    groups = rng.integers(0, 40, 300)
     keys = rng.permutation(40).astype(np.uint64)[groups]
     options = {"classes": ("no", "yes")}
 
     def part(where: slice) -> Evidence:
         return observe(answers[where], truth[where], groups=groups[where], keys=keys[where], **options)  # type: ignore[arg-type]
 
-    whole, summed = certify(part(slice(None)), Terms()), certify(part(slice(0, 90)) + part(slice(90, 300)), Terms())
+    whole = certify(part(slice(None)), Terms())
+    summed = certify(part(slice(0, 90)) + part(slice(90, 300)), Terms())
     assert whole.vote_error_bound == summed.vote_error_bound
     assert whole.facts.n_groups == 40
 
@@ -246,7 +254,8 @@ def test_expected_figures_give_catonis_bound_and_are_recorded() -> None:
 
 def test_sorted_rows_are_bet_on_in_the_order_of_their_keys() -> None:
     """Sorted by loss, as a file may be: bets in that order would promise less than the mean."""
-    sorted_risks, keys = np.sort(RISKS), np.random.default_rng(0).permutation(N)
+    sorted_risks = np.sort(RISKS)
+    keys = np.random.default_rng(0).permutation(N)
     made = of_losses(sorted_risks, Terms(source="test set"), keys)
     assert betting_bound(sorted_risks) == pytest.approx(RISKS.mean())
     assert (made.gibbs_risk_bound or 0.0) > 1.01 * RISKS.mean()
@@ -260,7 +269,8 @@ def test_sorted_rows_are_bet_on_in_the_order_of_their_keys() -> None:
 
 @pytest.mark.parametrize("paths", [3, 30])
 def test_kept_paths_share_one_threshold(paths: int) -> None:
-    means, pairs = RISKS, RISKS**2
+    means = RISKS
+    pairs = RISKS**2
     terms = Terms(delta=0.5, trained=True, kl=1.0, vote="kept paths", vote_paths=paths)
     made = of_losses(means, terms, pairs=pairs, n_paths=8)
     risk = bounds.sampled_risk_bound(float(means.mean()), 8 * N, 0.0225)
@@ -284,7 +294,8 @@ def test_fresh_paths_have_no_tandem_bound() -> None:
 
 def test_a_drawn_network_is_counted_or_charged() -> None:
     seen = rows(300)
-    frozen, trained = certify_drawn(seen, Terms()), certify_drawn(seen, Terms(trained=True), 12.0)
+    frozen = certify_drawn(seen, Terms())
+    trained = certify_drawn(seen, Terms(trained=True), 12.0)
     assert frozen.vote_error_bound == bounds.clopper_pearson_bound(seen.errors, 300)
     assert trained.vote_error_bound == drawn_network_bound(seen.errors, 300, 12.0)
     assert Certificate.from_dict(trained.to_dict()) == trained
@@ -334,7 +345,8 @@ def test_notebooks_show_the_words_escaped() -> None:
 def test_a_network_trained_through_its_bound_states_the_gibbs_risk_first() -> None:
     seen = observe([0, 1] * 50, [0, 1] * 50, ("a", "b"), losses=np.full(100, 0.1))
     trained = str(certify(seen, Terms(source="init", trained=True, kl=1.0)))
-    head, text = trained.splitlines()[0], trained.split("\n\n")[1]
+    head = trained.splitlines()[0]
+    text = trained.split("\n\n")[1]
     assert head.index("Gibbs risk") < head.index("error rate")
     assert text.index("Gibbs") < text.index("vote")
     frozen = str(certify(seen, Terms()))

@@ -39,7 +39,8 @@ from broken_promise import breaks
 X = np.linspace(-3.0, 3.0, 200)
 TRUTH = np.where(X > 0, "yes", "no")
 TABLE = {"x": X.tolist(), "y": TRUTH.tolist()}
-CUT, ABSTAIN = Decision(kind="cut", threshold=-0.9, positive=1), Decision(kind="abstain", threshold=0.5)
+CUT = Decision(kind="cut", threshold=-0.9, positive=1)
+ABSTAIN = Decision(kind="abstain", threshold=0.5)
 
 
 def model(decision: Decision) -> Model:
@@ -120,7 +121,9 @@ def test_what_a_cut_was_made_for_comes_first(quantity: str) -> None:
 @pytest.mark.parametrize("tight", [False, True])
 def test_statements_about_answered_rows_are_kept(tight: bool, rng: np.random.Generator) -> None:
     """60% of the rows are answered, and 10% of the answers are wrong; observed rates are no bounds."""
-    runs, terms, false = 400, Terms(delta=0.1, source="test set"), Counter[str]()
+    runs = 400
+    terms = Terms(delta=0.1, source="test set")
+    false = Counter[str]()
     for _ in range(runs):
         truth = rng.integers(0, 2, 80)
         answers = np.where(rng.random(80) < 0.1, 1 - truth, truth)
@@ -144,7 +147,8 @@ def test_a_new_threshold_is_found_for_the_plain_vote() -> None:
 
 @pytest.mark.parametrize("decision", [CUT, ABSTAIN])
 def test_a_monitor_does_not_hold_answers_to_the_votes_promise(decision: Decision, tmp_path: Path) -> None:
-    path, state = tmp_path / "m.abnet", tmp_path / "s.json"
+    path = tmp_path / "m.abnet"
+    state = tmp_path / "s.json"
     model(decision).save(path)
     with pytest.raises(ValueError, match="error"):
         abnet.monitor(path, TABLE, state)

@@ -100,7 +100,8 @@ def test_labels_that_cannot_be_judged_are_refused(labels: list[Any], message: st
 
 
 def test_groups_and_populations() -> None:
-    groups, regions = np.arange(300) // 6, np.where(np.arange(300) < 200, "north", "south")
+    groups = np.arange(300) // 6
+    regions = np.where(np.arange(300) < 200, "north", "south")
     by_group = abnet.certify(first_column, X, Y, groups=groups)
     assert isinstance(by_group, Certificate)
     assert (by_group.facts.n_groups, by_group.facts.n_rows, by_group.per_class) == (50, 300, ())
@@ -118,7 +119,8 @@ ALL: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("kind", ALL)
 def test_files_are_read_back_and_checked(kind: str, tmp_path: Path) -> None:
-    made, path = abnet.certify(first_column, X, Y, **ALL[kind]), tmp_path / "c.json"
+    made = abnet.certify(first_column, X, Y, **ALL[kind])
+    path = tmp_path / "c.json"
     made.save(path)
     assert abnet.load_certificate(path) == made
     content = json.loads(path.read_text())
@@ -143,8 +145,10 @@ def test_a_certificate_of_another_version_is_named_as_such(tmp_path: Path) -> No
 
 def test_two_models_on_the_same_rows() -> None:
     result = abnet.compare_errors(first_column, lambda rows: np.full(len(rows), "no"), X, Y)
-    a, b = first_column(X) != Y, np.full(300, "no") != Y
-    only_a, only_b = int(np.sum(a & ~b)), int(np.sum(b & ~a))
+    a = first_column(X) != Y
+    b = np.full(300, "no") != Y
+    only_a = int(np.sum(a & ~b))
+    only_b = int(np.sum(b & ~a))
     (better,) = result.each(BetterModel)
     assert (better.only_a, better.only_b) == (only_a, only_b)
     p = binomtest(only_a, only_a + only_b, 0.5, alternative="less").pvalue
@@ -154,14 +158,18 @@ def test_two_models_on_the_same_rows() -> None:
 @pytest.mark.parametrize("kind", ["rows", "groups", "rows of groups"])
 def test_promise(kind: str) -> None:
     """True errors are known; row-wise bounds on rows of groups (the trap) fail far more often than δ."""
-    delta, repetitions, failures = 0.1, 500, 0
+    delta = 0.1
+    repetitions = 500
+    failures = 0
     for seed in range(repetitions):
         rng = np.random.default_rng([8, seed])
         if kind == "rows":
-            wrong, groups = rng.random(80) < 0.2, None
+            wrong = rng.random(80) < 0.2
+            groups = None
         else:
             chances = np.repeat(rng.beta(0.5, 2.0, 40), 8)
-            wrong, groups = rng.random(320) < chances, np.repeat(np.arange(40), 8)
+            wrong = rng.random(320) < chances
+            groups = np.repeat(np.arange(40), 8)
         judged = judge_answers(np.zeros(len(wrong), int), wrong.astype(int))
         options: Any = {"groups": groups} if kind == "groups" else {}
         made: Any = certify_judged(judged, Terms(delta=delta, source="test set"), np.arange(len(wrong)), **options)

@@ -13,7 +13,8 @@ from abnet.certificates.statements.difference import DifferenceBound
 from abnet.certificates.terms import Terms
 from broken_promise import breaks
 
-DELTA, N = 0.1, 150
+DELTA = 0.1
+N = 150
 
 
 def draw(rng: np.random.Generator, only_a: float, only_b: float, both: float) -> tuple[np.ndarray, np.ndarray]:
@@ -72,7 +73,8 @@ def test_counts_and_candidates() -> None:
     difference = made.find(DifferenceBound)
     assert difference is not None
     assert (difference.only_a, difference.only_b, difference.n) == (2, 1, 5)
-    a, b = np.arange(90) < 2, (np.arange(90) >= 2) & (np.arange(90) < 14)
+    a = np.arange(90) < 2
+    b = (np.arange(90) >= 2) & (np.arange(90) < 14)
     one, ten = (compare(a, b, 0.05, k) for k in (1, 10))
     assert (one.statements[1].value, ten.statements[1].value) == (0.0, None)
     assert (one.difference_bound or 0.0) < (ten.difference_bound or 0.0)
@@ -80,12 +82,14 @@ def test_counts_and_candidates() -> None:
 
 
 def test_words_name_the_better_model() -> None:
-    a, b = np.arange(1000) < 10, (np.arange(1000) >= 10) & (np.arange(1000) < 50)
+    a = np.arange(1000) < 10
+    b = (np.arange(1000) >= 10) & (np.arange(1000) < 50)
     assert "A has a lower error rate than B" in " ".join(str(compare(a, b)).split())
     assert "do not show" in " ".join(str(compare(b, a)).split())
 
 
 def test_both_need_the_same_rows() -> None:
-    two, one = judge_answers([0, 0], [0, 0]), judge_answers([0], [0])
+    two = judge_answers([0, 0], [0, 0])
+    one = judge_answers([0], [0])
     with pytest.raises(ValueError, match=r"\b2\b.*\b1\b"):
         compare_judged(two, one, Terms())

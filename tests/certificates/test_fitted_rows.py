@@ -54,7 +54,8 @@ def categorical(rng: np.random.Generator, n: int, columns: int, levels: int) -> 
 
 @pytest.mark.parametrize(("columns", "levels"), [(2, 3), (4, 3), (6, 3), (8, 2), (12, 2)])
 def test_rows_that_repeat_by_chance_are_no_alarm(columns: int, levels: int) -> None:
-    rng, alarms = np.random.default_rng(3), 0
+    rng = np.random.default_rng(3)
+    alarms = 0
     for _ in range(100):
         alarms += looked(categorical(rng, 150, columns, levels), categorical(rng, 150, columns, levels)).reused
     assert alarms <= 3
@@ -80,7 +81,8 @@ def test_a_whole_table_is_known_again_in_any_order_and_in_blocks_however_few_row
 
 
 def test_a_sample_that_could_well_come_twice_is_not_known_again() -> None:
-    X, y = np.zeros((20, 1), np.float32), np.repeat([0.0, 1.0], 10)
+    X = np.zeros((20, 1), np.float32)
+    y = np.repeat([0.0, 1.0], 10)
     assert not looked((X, y), (X, y)).reused
 
 

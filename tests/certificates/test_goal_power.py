@@ -195,7 +195,8 @@ def spread(rng: np.random.Generator, n: int) -> Sample:
 def true_rates(t: float) -> dict[str, float]:
     """True rates of the rule "ill above t"."""
     t = min(max(t, -1.0), 1.0)
-    flagged, right = (1 - t) / 2, (1 - t) / 2 * (3 + t) / 4
+    flagged = (1 - t) / 2
+    right = (1 - t) / 2 * (3 + t) / 4
     error = flagged - right + 0.5 - right
     return {"flagged": flagged, "recall": 2 * right, "precision": (3 + t) / 4, "error": error}
 

@@ -43,7 +43,8 @@ def certified(goal: Goal, rng: np.random.Generator, *, n: int = 400, sort: bool 
     scores, truth = draw(rng, n)
     if sort:
         order = np.argsort(truth, kind="stable")
-        scores, truth = scores[order], truth[order]
+        scores = scores[order]
+        truth = truth[order]
     keys = bet_keys(row_order(row_hashes(scores[:, None], truth)))
     held = Held(*draw(rng, 300))
     return (*meet(goal, held, scores, truth, CLASSES, Terms(delta=DELTA), keys=keys), (scores, truth))

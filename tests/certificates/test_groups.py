@@ -23,7 +23,10 @@ from abnet.certificates.terms import Terms
 from abnet.utils.groups import number_groups
 from broken_promise import breaks
 
-DELTA, GROUPS, SIZE, REPETITIONS = 0.05, 40, 8, 500
+DELTA = 0.05
+GROUPS = 40
+SIZE = 8
+REPETITIONS = 500
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 Bound = Callable[[Bools, Ints], float]
@@ -71,7 +74,8 @@ def rowwise(wrong: Bools, groups: Ints) -> float:
 
 
 def weighted(wrong: Bools, groups: Ints) -> float:
-    sums, sizes = np.bincount(groups, weights=wrong), np.bincount(groups)
+    sums = np.bincount(groups, weights=wrong)
+    sizes = np.bincount(groups)
     return row_weighted_betting_bound(sums, sizes, 8, DELTA)
 
 
@@ -164,7 +168,8 @@ def test_the_bound_is_that_of_the_groups_in_their_order(rng: np.random.Generator
 def test_groups_of_one_row_are_counted_as_rows() -> None:
     """Decided by the sizes alone: one group of two rows, and the groups are bet on, whatever the errors."""
     wrong = np.arange(100) % 20 == 0
-    alone, pair = made(wrong, np.arange(100)), made(wrong, np.minimum(np.arange(100), 98))
+    alone = made(wrong, np.arange(100))
+    pair = made(wrong, np.minimum(np.arange(100), 98))
     assert alone.vote_error_bound == bounds.clopper_pearson_bound(5, 100, 0.05)
     assert pair.vote_error_bound != bounds.clopper_pearson_bound(5, 99, 0.05)
     assert Certificate.from_dict(pair.to_dict()) == pair
@@ -195,7 +200,8 @@ def populations(wrong: Bools, names: Any, delta: float) -> Certificate:
 
 @pytest.mark.parametrize(("factor", "broken"), [(1, False), (4, True)], ids=["shared", "more than delta"])
 def test_all_populations_keep_their_promise_at_once(rng: np.random.Generator, factor: int, broken: bool) -> None:
-    failed, delta = 0, 0.1
+    failed = 0
+    delta = 0.1
     for _ in range(500):
         names = rng.choice(list(RATES), size=150, p=[0.6, 0.3, 0.1])
         wrong = rng.random(150) < np.array([RATES[name] for name in names])

@@ -16,7 +16,8 @@ from abnet.model.labelled_table import JudgedTable
 from abnet.model.monitor_table import errors_that_count
 from broken_promise import breaks
 
-ERROR, ALPHA = 0.05, 0.01
+ERROR = 0.05
+ALPHA = 0.01
 Bools = NDArray[np.bool_]
 
 
@@ -102,7 +103,8 @@ def test_delays(rng: np.random.Generator, rate: float, median: int, rows: int) -
 
 def test_certificate_for_the_stream_survives_how_it_is_cut(rng: np.random.Generator) -> None:
     wrong = rng.random(9000) < 0.06
-    whole, pieces = Monitor(ERROR), Monitor(ERROR)
+    whole = Monitor(ERROR)
+    pieces = Monitor(ERROR)
     whole.update(wrong)
     for part in np.split(wrong, np.sort(rng.integers(0, 9000, size=40))):
         pieces.update(part)
@@ -182,7 +184,8 @@ def example() -> Monitor:
 
 
 def test_state_survives_a_file(tmp_path: Path) -> None:
-    path, monitor = tmp_path / "state.json", example()
+    path = tmp_path / "state.json"
+    monitor = example()
     monitor.save(path)
     again = Monitor.load(path)
     assert again.to_dict() == monitor.to_dict()
@@ -196,7 +199,8 @@ def test_state_survives_a_file(tmp_path: Path) -> None:
 
 
 def test_failed_save_leaves_the_old_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, monitor = tmp_path / "state.json", example()
+    path = tmp_path / "state.json"
+    monitor = example()
     monitor.save(path)
     old = path.read_text()
     monitor.update([True] * 9)

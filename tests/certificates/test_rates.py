@@ -32,7 +32,8 @@ def limits_of(made: Certificate) -> Limits:
     """Lower and upper limits; 0 and 1 for a class without rows."""
     rates = made.each(ConfusionRate)
     answers = list(dict.fromkeys(s.answer for s in rates))
-    lower, upper = np.zeros((len(made.facts.classes), len(answers))), np.ones((len(made.facts.classes), len(answers)))
+    lower = np.zeros((len(made.facts.classes), len(answers)))
+    upper = np.ones((len(made.facts.classes), len(answers)))
     for s in rates:
         at = made.facts.classes.index(s.label), answers.index(s.answer)
         (lower if s.side == "at least" else upper)[at] = s.value
@@ -75,7 +76,9 @@ def test_two_answers_need_half_the_limits() -> None:
 
 @pytest.mark.parametrize("rates", [(0.7, 0.2, 0.1), (0.98, 0.01, 0.01), (1 / 3, 1 / 3, 1 / 3), (1.0, 0.0, 0.0)])
 def test_a_row_fails_at_most_as_often_as_it_may_by_enumeration(rates: tuple[float, ...]) -> None:
-    n, delta, failing = 12, 0.3, 0.0
+    n = 12
+    delta = 0.3
+    failing = 0.0
     for k in itertools.product(range(n + 1), repeat=2):
         if sum(k) <= n:
             row = (*k, n - sum(k))
@@ -98,7 +101,8 @@ def simulated_failures(limits: Any, delta: float, repetitions: int) -> int:
 
 
 def test_all_limits_hold_at_once_and_a_trap_is_caught() -> None:
-    delta, repetitions = 0.2, 400
+    delta = 0.2
+    repetitions = 400
     most = binom.isf(1e-3, repetitions, delta)
     assert simulated_failures(lambda counts, d: limits_of(matrix_of(counts, d)), delta, repetitions) <= most
 
@@ -106,7 +110,8 @@ def test_all_limits_hold_at_once_and_a_trap_is_caught() -> None:
         """δ for every limit by itself: what a reader of all of them must not be given."""
         n = counts.sum(axis=1)[:, None]
         with np.errstate(invalid="ignore"):
-            lower, upper = beta.ppf(delta, counts, n - counts + 1), beta.ppf(1 - delta, counts + 1, n - counts)
+            lower = beta.ppf(delta, counts, n - counts + 1)
+            upper = beta.ppf(1 - delta, counts + 1, n - counts)
         return np.nan_to_num(lower, nan=0.0), np.nan_to_num(upper, nan=1.0)
 
     assert simulated_failures(one_at_a_time, delta, repetitions) > most
@@ -125,8 +130,10 @@ def test_words_are_rounded_outward() -> None:
 
 
 def test_the_number_of_answers_does_not_depend_on_the_answers() -> None:
-    truth, terms = ["a"] * 30 + ["b"] * 20, Terms(source="test set")
-    silent, wild = [None] * 50, [f"answer {i}" for i in range(50)]
+    truth = ["a"] * 30 + ["b"] * 20
+    terms = Terms(source="test set")
+    silent = [None] * 50
+    wild = [f"answer {i}" for i in range(50)]
     for said in (truth, silent, wild):
         assert len(confusion_of(judge_answers(truth, said), terms).statements) == 2 * 2 * 3
     with pytest.raises(ValueError, match="others"):
@@ -135,7 +142,10 @@ def test_the_number_of_answers_does_not_depend_on_the_answers() -> None:
 
 def test_limits_of_a_model_that_may_say_anything_hold_at_once() -> None:
     """Fifty rare answers: with a column for each that was met, the limits failed in .17 of such samples at δ = .05."""
-    rng, delta, repetitions, failures = np.random.default_rng(0), 0.05, 300, 0
+    rng = np.random.default_rng(0)
+    delta = 0.05
+    repetitions = 300
+    failures = 0
     for _ in range(repetitions):
         said = [f"answer {i}" for i in rng.integers(50, size=5)]
         lower, upper = limits_of(confusion_of(judge_answers(["a"] * 5, said), Terms(delta=delta, source="test set")))

@@ -72,7 +72,8 @@ ROWS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_rows_that_found_the_decision_are_refused(entry: str, clf: Any) -> None:
-    certify, bound = ENTRIES[entry], clf.bound_rows_
+    certify = ENTRIES[entry]
+    bound = clf.bound_rows_
     for chosen in ROWS.values():
         rows = chosen(bound)
         with pytest.raises(TrainingRowsError):
@@ -96,7 +97,8 @@ def test_a_monitor_refuses_them_too_and_writes_no_state(clf: Any, tmp_path: Path
 
 
 def test_the_plain_vote_of_these_rows_is_still_counted(clf: Any) -> None:
-    matrix, bound = clf.confusion(X, Y, fitted=True), clf.bound_rows_
+    matrix = clf.confusion(X, Y, fitted=True)
+    bound = clf.bound_rows_
     assert sum(matrix.facts.class_errors) == np.sum(clf.vote(X.iloc[bound]) != Y[bound])
 
 
@@ -118,7 +120,8 @@ def test_costs_are_no_exception_and_a_goal_that_was_not_met_is_one() -> None:
 # The promise, with the true rates known
 
 PREDICTOR = Compact(np.array([[[4.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]]))
-DELTA, GOAL = 0.1, TargetError(0.07)
+DELTA = 0.1
+GOAL = TargetError(0.07)
 
 
 def draw(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -132,8 +135,10 @@ WORLD = draw(np.random.default_rng(99), 100_000)
 def decided(rng: np.random.Generator) -> tuple[Decision, tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
     """A decision that rows found, those rows, and the training rows; drawn again until there is one."""
     while True:
-        first, bound = draw(rng, 300), draw(rng, 100)
-        held, scores = Held(PREDICTOR.scores(first[0]), first[1]), PREDICTOR.scores(bound[0])
+        first = draw(rng, 300)
+        bound = draw(rng, 100)
+        held = Held(PREDICTOR.scores(first[0]), first[1])
+        scores = PREDICTOR.scores(bound[0])
         terms = Terms(delta=DELTA)
         decision, _ = meet(GOAL, held, scores, bound[1], ("0", "1"), terms, keys=np.arange(len(scores)))
         if decision is not None:
@@ -160,11 +165,14 @@ def is_false(model: abnet.Model, rate: float, rows: np.ndarray, labels: np.ndarr
 
 def test_a_certificate_of_answered_rows_holds_whatever_rows_are_given() -> None:
     """If the filter forgets the rows that found the decision, most certificates from them are false."""
-    rng, runs, fresh_each = np.random.default_rng(4), 12, 25
+    rng = np.random.default_rng(4)
+    runs = 12
+    fresh_each = 25
     forgotten = remembered = fresh = 0
     for _ in range(runs):
         decision, (rows, labels), first = decided(rng)
-        rate, used = true_rate(decision), (np.r_[first[0], rows], signs_of(np.r_[first[1], labels]))
+        rate = true_rate(decision)
+        used = (np.r_[first[0], rows], signs_of(np.r_[first[1], labels]))
         whole = abnet.Model(
             PREDICTOR, Labels(np.array(["0", "1"])), feature_names=("x",), decision=decision,
             card=Card(row_filter=row_filter(*used)),

@@ -16,7 +16,8 @@ from abnet.certificates.statements.coverage import Coverage
 from abnet.certificates.statements.goal_statement import GoalStatement
 from broken_promise import breaks
 
-SHARE, DELTA = 0.3, 0.1
+SHARE = 0.3
+DELTA = 0.1
 GOALS: dict[str, Any] = {
     "recall": TargetRecall(0.85, True), "precision": TargetPrecision(0.85, True), "cost": Costs([[0, 1], [5, 0]]),
 }  # fmt: skip
@@ -29,7 +30,8 @@ def world(rng: np.random.Generator, n: int = 500) -> tuple[np.ndarray, np.ndarra
 
 
 def truth(threshold: float) -> dict[str, float]:
-    recall, alarms = float(ndtr(1.2 - threshold)), float(ndtr(-1.2 - threshold))
+    recall = float(ndtr(1.2 - threshold))
+    alarms = float(ndtr(-1.2 - threshold))
     called = SHARE * recall + (1 - SHARE) * alarms
     cost = 5.0 * SHARE * (1 - recall) + (1 - SHARE) * alarms
     return {"recall": recall, "precision": SHARE * recall / called, "cost": cost}
@@ -40,7 +42,8 @@ def test_the_answers_of_another_model_say_where_to_begin() -> None:
     certified = 0
     for seed in range(20):
         rng = np.random.default_rng(seed)
-        sure, truth = rng.random(600), rng.integers(2, size=600)
+        sure = rng.random(600)
+        truth = rng.integers(2, size=600)
         answers = np.where(rng.random(600) < 0.5 * (1.0 - sure), 1 - truth, truth)
         made = abnet.certify_scores(sure, truth, TargetError(0.2), answers=answers, random_state=seed)
         certified += made.find(AnsweredErrorTest).value is not None  # type: ignore[union-attr]
@@ -78,7 +81,8 @@ def test_abstaining_with_scores_of_another_model() -> None:
 @pytest.mark.parametrize("kind", [*GOALS, "error"])
 def test_records_are_read_back_and_checked(kind: str, tmp_path: Path) -> None:
     scores, positive = world(np.random.default_rng(2), 2000)
-    goal, sure = GOALS.get(kind, TargetError(0.1)), np.abs(scores) if kind == "error" else scores
+    goal = GOALS.get(kind, TargetError(0.1))
+    sure = np.abs(scores) if kind == "error" else scores
     made = abnet.certify_scores(sure, positive, goal, positive=True, answers=scores > 0)
     path = tmp_path / "c.json"
     made.save(path)
@@ -133,7 +137,8 @@ def test_a_label_that_the_costs_do_not_name_costs_the_most(rng: np.random.Genera
     scores, y = ill_or_well(rng)
     costs = Costs({("ill", "well"): 10, ("well", "ill"): 1})
     before = cost_of(abnet.certify_scores(scores, y, costs, positive="ill"))
-    y, scores = np.append(y, ["perhaps"] * 200), np.append(scores, np.full(200, -9.0))
+    y = np.append(y, ["perhaps"] * 200)
+    scores = np.append(scores, np.full(200, -9.0))
     assert cost_of(abnet.certify_scores(scores, y, costs, positive="ill")) > before + 0.2
     negative = abnet.certify_scores(scores, y, Costs([[0, 1], [10, 0]]), positive="ill")
     assert cost_of(negative) < before  # by places, every other label is negative

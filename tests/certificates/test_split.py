@@ -87,10 +87,8 @@ def test_large_groups_do_not_come_first() -> None:
     assert np.mean(place) == pytest.approx(25, abs=5 * 14.7 / np.sqrt(400))
 
 
-def test_at_most_so_many_rows_learn_and_each_part_has_one() -> None:
+def test_each_part_has_a_row() -> None:
     hashes = row_hashes(X)
-    assert len(Split.of(hashes, 0.5, 0, most=7).first) == 7
-    assert np.array_equal(Split.of(hashes, 0.5, 0, most=7).first, Split.of(hashes, 0.5, 0).first[:7])
     assert len(Split.of(hashes[:2], 0.01, 0).first) == len(Split.of(hashes[:2], 0.99, 0).counted) == 1
     for few in (hashes[:0], hashes[:1]):
         with pytest.raises(ValueError, match=r"\b2\b"):

@@ -24,11 +24,13 @@ def test_of_many_rows_a_part_is_kept_and_finds_the_fit(
     rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fitted_rows, "MOST_ROWS", 500)
-    X, y = rng.normal(size=(4000, 3)).astype(np.float32), np.ones(4000)
+    X = rng.normal(size=(4000, 3)).astype(np.float32)
+    y = np.ones(4000)
     made = row_filter(X, y, 2400)
     assert made is not None
     assert made.rows == 500
-    again, new = FittedRows(made), FittedRows(made)
+    again = FittedRows(made)
+    new = FittedRows(made)
     again.add(X, y)
     new.add(rng.normal(size=(4000, 3)).astype(np.float32), y)
     assert again.reused
@@ -38,7 +40,8 @@ def test_of_many_rows_a_part_is_kept_and_finds_the_fit(
 def test_of_many_rows_those_of_every_part_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bound rows come after the training rows, so a filter of the first rows would not know them."""
     monkeypatch.setattr(fitted_rows, "MOST_ROWS", 500)
-    X, y = np.random.default_rng(0).normal(size=(4000, 3)).astype(np.float32), np.ones(4000)
+    X = np.random.default_rng(0).normal(size=(4000, 3)).astype(np.float32)
+    y = np.ones(4000)
     made = row_filter(X, y)
     assert made is not None
     for part in (slice(0, 1000), slice(1500, 2500), slice(3000, 4000)):
@@ -58,7 +61,8 @@ def test_one_unreadable_row_hides_no_others(rng: np.random.Generator) -> None:
 
 def test_groups_are_bet_on_in_an_order_that_is_drawn() -> None:
     """With a fixed key the bound of groups that differ in their labels alone was a function of the counts."""
-    X, groups = np.zeros((40, 1)), np.repeat(np.arange(20), 2)
+    X = np.zeros((40, 1))
+    groups = np.repeat(np.arange(20), 2)
     y = np.repeat(np.arange(20) < 3, 2).astype(int)
     bounds = {abnet.certify(lambda rows: [0] * len(rows), X, y, groups=groups).vote_error_bound for _ in range(30)}  # type: ignore[union-attr]
     assert len(bounds) > 1

@@ -25,7 +25,8 @@ def cells(seed: int = 0) -> tuple[list[str], list[list[str]]]:
     rows = []
     for i in range(ROWS):
         size = "" if i % 10 == 3 else f"{x[i]:.3f}"
-        sold, city = ("yes", "no")[i % 2], ("Oslo", "'s-Hertogenbosch")[i % 3 == 0]
+        sold = ("yes", "no")[i % 2]
+        city = ("Oslo", "'s-Hertogenbosch")[i % 3 == 0]
         rows.append([size, sold, city, "Norway", f"no {i:03d}", "good" if x[i] > 0 else "not so good"])
     return header, rows
 

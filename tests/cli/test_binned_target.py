@@ -13,7 +13,8 @@ from cli.tables import SMALL, Run
 
 def write(path: Path, seed: int, shift: float = 0.0) -> Path:
     rng = np.random.default_rng(seed)
-    size, price = rng.normal(size=200), rng.normal(size=200)
+    size = rng.normal(size=200)
+    price = rng.normal(size=200)
     price = 20 + 5 * size + price + shift
     lines = [f"{s:.3f},{p:.2f}" for s, p in zip(size, price, strict=True)]
     path.write_text("size,price\n" + "\n".join([*lines, "0.1,", "0.2,9.5"]) + "\n")
@@ -27,7 +28,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def model(folder: Path, run: Run) -> Path:
-    table, made = write(folder / "first.csv", 0), folder / "m.abnet"
+    table = write(folder / "first.csv", 0)
+    made = folder / "m.abnet"
     run("fit", table, "--target", "price", "--bins", "18,22.5", "--output", made, *SMALL)
     return made
 

@@ -159,11 +159,13 @@ def test_the_marked_contender_is_the_model_of_fit(run: Run, table: Path, tmp_pat
 
 def test_the_area_under_the_curve_of_several_classes_is_the_mean_against_the_rest() -> None:
     rng = np.random.default_rng(0)
-    proba, labels = rng.dirichlet(np.ones(4), size=300), rng.integers(0, 4, 300)
+    proba = rng.dirichlet(np.ones(4), size=300)
+    labels = rng.integers(0, 4, 300)
     ours = auc(proba, np.arange(4), labels)
     assert ours == pytest.approx(roc_auc_score(labels, proba, multi_class="ovr"), abs=1e-12)
     assert auc(proba, np.arange(4), np.zeros(300)) is None
-    two, score = labels % 2, proba[:, 0] - proba[:, 1]
+    two = labels % 2
+    score = proba[:, 0] - proba[:, 1]
     assert auc(score, np.arange(2), two) == pytest.approx(roc_auc_score(two, score), abs=1e-12)
     sure = rng.random(300) ** 60  # 1 - p rounds to 1 for many
     assert auc(np.stack([1 - sure, sure], axis=1), np.arange(2), two) == roc_auc_score(two, sure)

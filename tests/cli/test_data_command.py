@@ -17,7 +17,8 @@ def test_names_are_listed(run: Run) -> None:
 def test_a_data_set_is_written_exactly(run: Run, tmp_path: Path) -> None:
     output = tmp_path / "circles.csv"
     assert "1,000 rows, 2 columns" in run("data", "circles", "--output", output).stdout
-    frame, dataset = read_table(output), load("circles")
+    frame = read_table(output)
+    dataset = load("circles")
     assert np.array_equal(frame[["x", "y"]].to_numpy().astype(np.float32), dataset.X)
     assert frame["label"].to_list() == [dataset.classes[int(y > 0)] for y in dataset.y]
 

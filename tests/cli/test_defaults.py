@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from abnet import CertifiedClassifier
+from abnet.certificates.planning import plan as plan_rows
 from abnet.cli.certify import certify
 from abnet.cli.compare import compare
 from abnet.cli.demo import demo
@@ -14,6 +15,7 @@ from abnet.cli.explain import explain
 from abnet.cli.export import export
 from abnet.cli.fit import fit
 from abnet.cli.monitor import monitor
+from abnet.cli.plan import plan
 from abnet.cli.predict import predict
 from abnet.cli.report import report
 from abnet.estimators.compare import compare as compare_models
@@ -36,6 +38,7 @@ CALLS: dict[Callable[..., Any], list[Callable[..., Any]]] = {
     export: [export_model],
     explain: [explain_table],
     predict: [predict_table],
+    plan: [plan_rows],
 }
 OWN_DEFAULTS = {(fit, "output"), (certify, "allow_shift"), (monitor, "allow_shift"), (predict, "allow_shift")}
 """Options that differ on purpose: `abnet fit` always writes a file, and the commands refuse shifted columns."""

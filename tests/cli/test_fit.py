@@ -1,7 +1,6 @@
 import gzip
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from abnet.bounds import clopper_pearson_bound as clopper_pearson
 from abnet.certificates.evidence import observe
 from abnet.certificates.from_evidence import certify
 from abnet.certificates.terms import Terms
-from abnet.estimators.logistic_rival import held_out_rival
 from abnet.model.predictors.compact import Compact
 from abnet.tables import read_table, split_target
 from abnet.tables.preparation import TableMap, TablePreparation, preparation_to_dict
@@ -84,13 +82,14 @@ def test_the_rival_is_judged_on_the_bound_rows(table: Path) -> None:
     clf = abnet.CertifiedClassifier(
         (2,), max_iter=4, learn_fraction=0.7, preprocessor=TablePreparation(), random_state=3
     )
-    fitted = clf._fit(X, y)
-    logistic = held_out_rival(fitted)
+    logistic = clf._fit(X, y, compare=True).rival
+    assert logistic is not None
     learn, judge = (clf.preprocessor_.transform(X[rows]) for rows in (clf.other_rows_, clf.bound_rows_))
     again = LogisticRegression(max_iter=1000).fit(learn, y[clf.other_rows_])
     assert logistic.errors == np.count_nonzero(again.predict(judge) != y[clf.bound_rows_])
     assert (logistic.n_examples, logistic.n_candidates) == (18, 1)
-    dearer = held_out_rival(replace(fitted, terms=replace(fitted.terms, n_candidates=3)))
+    dearer = clf.set_params(n_candidates=3)._fit(X, y, compare=True).rival
+    assert dearer is not None
     assert dearer.n_candidates == 3
     assert dearer.bound == clopper_pearson(logistic.errors, 18, n_candidates=3) > logistic.bound
 

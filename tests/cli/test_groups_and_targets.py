@@ -81,7 +81,8 @@ def test_a_group_promise_is_not_taken_for_one_about_rows(
     for options in ([], ["--by", "age"], ["--confusion"], ["--target-recall", "0.5", "--positive-class", "ill"]):
         assert "add --group patient" in failure("certify", model, visits, *options, code=1)
     lines = fresh.read_text().splitlines()
-    alone, unnamed = tmp_path / "alone.csv", tmp_path / "unnamed.csv"
+    alone = tmp_path / "alone.csv"
+    unnamed = tmp_path / "unnamed.csv"
     alone.write_text("\n".join([lines[0], *lines[1::3]]) + "\n")  # one visit of each patient
     assert "certificate is about a new group" not in run("certify", model, alone).stderr
     unnamed.write_text("\n".join(line.partition(",")[2] for line in lines) + "\n")
@@ -162,7 +163,8 @@ def test_fit_shows_what_thresholds_reach(run: Run, visits: Path, tmp_path: Path)
     assert page.read_text().count("<caption>Thresholds for") == 2
 
 
-TABLE_OF_CUTS, TABLE_OF_SHARES = "precision  rows flagged", "error among them"
+TABLE_OF_CUTS = "precision  rows flagged"
+TABLE_OF_SHARES = "error among them"
 
 
 def test_a_row_without_a_group_is_refused(failure: Failure, visits: Path, tmp_path: Path) -> None:
@@ -253,7 +255,8 @@ def test_answers_that_are_no_labels_are_named_beside_the_labels(failure: Failure
 
 def test_a_label_that_the_costs_do_not_name_is_no_negative_row(run: Run, scored: Path, tmp_path: Path) -> None:
     """It costs as much as anything can, and that is said."""
-    path, options = tmp_path / "scores.csv", [*COSTLY, "--costs", "ill:well=10", "--costs", "well:ill=1", "--json"]
+    path = tmp_path / "scores.csv"
+    options = [*COSTLY, "--costs", "ill:well=10", "--costs", "well:ill=1", "--json"]
     before = json.loads(run("certify", scored, "--truth", "truth", *options).stdout)["certificate"]
     path.write_text(scored.read_text().replace("\nwell,well,", "\nperhaps,well,"))
     result = run("certify", path, "--truth", "truth", *options)
@@ -264,7 +267,8 @@ def test_a_label_that_the_costs_do_not_name_is_no_negative_row(run: Run, scored:
 
 
 def test_from_fit_to_decided_answers(run: Run, failure: Failure, visits: Path, fresh: Path, tmp_path: Path) -> None:
-    model, fit = tmp_path / "d.abnet", ["fit", visits, "--target", "state", "--use", "patient", *TWO]
+    model = tmp_path / "d.abnet"
+    fit = ["fit", visits, "--target", "state", "--use", "patient", *TWO]
     costs = ["--costs", "ill:well=1000", "--costs", "well:ill=1"]
     text = " ".join(run(*fit, *costs, "-o", model).stdout.split())
     assert "the expected cost of a row" in text

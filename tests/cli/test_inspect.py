@@ -57,7 +57,8 @@ def test_every_kind_of_model_is_shown(run: Run, tmp_path: Path) -> None:
 def test_a_drawn_network_is_shown_with_its_certificate(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "drawn.abnet"
     save(stored("layers"), path)
-    text, certificate = run("inspect", path).stdout, drawn_certificate()
+    text = run("inspect", path).stdout
+    certificate = drawn_certificate()
     assert "drawn network" in text
     assert certificate.describe() in text
     record = json.loads(run("inspect", path, "--json").stdout)["certificate"]
@@ -67,7 +68,9 @@ def test_a_drawn_network_is_shown_with_its_certificate(run: Run, tmp_path: Path)
 def test_a_certificate_and_its_model_are_told_from_others(
     run: Run, failure: Failure, model: Path, tmp_path: Path
 ) -> None:
-    fitted, saved, other = abnet.load(model), tmp_path / "certificate.json", tmp_path / "other.abnet"
+    fitted = abnet.load(model)
+    saved = tmp_path / "certificate.json"
+    other = tmp_path / "other.abnet"
     assert fitted.certificate is not None
     fitted.certificate.save(saved)
     assert model_digest(fitted) in run("inspect", saved).stderr

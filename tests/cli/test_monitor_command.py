@@ -36,7 +36,8 @@ def labelled(path: Path, *, right: bool, missing: int = 0) -> Path:
 
 
 def test_alarm_is_an_exit_code_and_stays(run: Run, failure: Failure, model: Path, tmp_path: Path) -> None:
-    good, bad = labelled(tmp_path / "good.csv", right=True, missing=4), labelled(tmp_path / "bad.csv", right=False)
+    good = labelled(tmp_path / "good.csv", right=True, missing=4)
+    bad = labelled(tmp_path / "bad.csv", right=False)
     state = tmp_path / "state.json"
     first = run("monitor", model, good, "--state", state, "--error", "0.25")
     assert "No alarm" in first.stdout
@@ -86,7 +87,8 @@ def test_a_state_keeps_its_promise(
 
 
 def test_another_model_needs_another_state(run: Run, failure: Failure, model: Path, new: Path, tmp_path: Path) -> None:
-    other, state = tmp_path / "other.abnet", tmp_path / "s.json"
+    other = tmp_path / "other.abnet"
+    state = tmp_path / "s.json"
     loaded = abnet.load(model)
     from dataclasses import replace
 
@@ -103,9 +105,11 @@ def test_whenever_the_job_is_killed_the_state_is_that_before_it_or_that_after_it
     run: Run, model: Path, new: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A killed job leaves what is on the disk at that moment: it is read at every line that saving goes through."""
-    state, save = tmp_path / "s.json", abnet.Monitor.save
+    state = tmp_path / "s.json"
+    save = abnet.Monitor.save
     run("monitor", model, new, "--state", state, "--error", "0.4")
-    before, seen = state.read_text(), list[str]()
+    before = state.read_text()
+    seen = list[str]()
 
     def look(*_: object) -> Any:
         seen.append(state.read_text())
@@ -163,7 +167,8 @@ def test_a_probability_that_is_none_is_wrong_use(
 def counted(model: Path, table: Path, label: str) -> dict[str, tuple[int, int]]:
     """Rows and errors of the recall and of the precision of a class, from the answers to all rows."""
     rows = pl.read_csv(table, infer_schema=False)
-    truth, answers = rows["mood today"].to_numpy(), abnet.load(model).predict(rows.drop("mood today"))
+    truth = rows["mood today"].to_numpy()
+    answers = abnet.load(model).predict(rows.drop("mood today"))
     among = {"recall": truth == label, "precision": answers == label}
     return {name: (int(rows.sum()), int((rows & (answers != truth)).sum())) for name, rows in among.items()}
 
@@ -172,7 +177,8 @@ def counted(model: Path, table: Path, label: str) -> dict[str, tuple[int, int]]:
 def test_only_the_rows_of_a_recall_or_precision_count(
     quantity: str, run: Run, failure: Failure, model: Path, new: Path, tmp_path: Path
 ) -> None:
-    state, given = tmp_path / "s.json", [f"--{quantity}", "0.6", "--positive-class", "good"]
+    state = tmp_path / "s.json"
+    given = [f"--{quantity}", "0.6", "--positive-class", "good"]
     run("monitor", model, new, "--state", state, *given)
     record = json.loads(run("monitor", model, new, "--state", state, "--allow-repeat", "--json").stdout)
     n, errors = counted(model, new, "good")[quantity]
@@ -196,7 +202,8 @@ def test_the_certified_recall_of_a_class_is_that_of_the_certificate(
 
 def test_the_certified_rates_of_a_threshold(run: Run, table: Path, new: Path, tmp_path: Path) -> None:
     """The class and the rates are those of the model's own decision: its goal, and what else its threshold reaches."""
-    other, goal = tmp_path / "m.abnet", ["--target-recall", "0.5", "--positive-class", "good"]
+    other = tmp_path / "m.abnet"
+    goal = ["--target-recall", "0.5", "--positive-class", "good"]
     run("fit", table, "--target", "mood today", "--output", other, *SMALL, *goal)
     run("monitor", other, new, "--state", tmp_path / "s.json", "--recall", "certified")
     found = abnet.Monitor.load(tmp_path / "s.json")
@@ -233,7 +240,8 @@ def test_inputs_are_watched_without_labels_and_without_a_state(
     run: Run, failure: Failure, model: Path, tmp_path: Path
 ) -> None:
     header, rows = cells(seed=3)
-    fresh, other = tmp_path / "fresh.csv", tmp_path / "other.csv"
+    fresh = tmp_path / "fresh.csv"
+    other = tmp_path / "other.csv"
     for path, factor in ((fresh, 1), (other, 100)):
         lines = [header[:-1]]
         for row in rows:
@@ -249,7 +257,8 @@ def test_inputs_are_watched_without_labels_and_without_a_state(
 
 
 def test_rows_in_another_unit_do_not_reach_the_state(run: Run, failure: Failure, model: Path, tmp_path: Path) -> None:
-    rows, state = labelled(tmp_path / "rows.csv", right=True), tmp_path / "state.json"
+    rows = labelled(tmp_path / "rows.csv", right=True)
+    state = tmp_path / "state.json"
     shifted = tmp_path / "shifted.csv"
     table = pl.read_csv(rows, infer_schema=False)
     table.with_columns(pl.col("size, cm").cast(pl.Float64, strict=False) * 100).write_csv(shifted)

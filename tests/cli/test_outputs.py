@@ -26,7 +26,8 @@ def own(tmp_path: Path) -> Path:
 
 def spellings(path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """The same file: as it is, by a link, by a hard link, by way of another folder, and relative."""
-    symbolic, hard = folder / "symbolic", folder / "hard"
+    symbolic = folder / "symbolic"
+    hard = folder / "hard"
     symbolic.symlink_to(path)
     os.link(path, hard)
     (folder / "sub").mkdir()
@@ -65,7 +66,8 @@ def test_neither_model_nor_table_is_replaced_by_predictions(
 def test_no_other_command_replaces_what_it_reads(
     failure: Failure, model: Path, own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    content, copy = model.read_bytes(), tmp_path / "m.abnet"
+    content = model.read_bytes()
+    copy = tmp_path / "m.abnet"
     copy.write_bytes(content)
     for source in (copy, own):
         folder = tmp_path / source.stem
@@ -113,7 +115,8 @@ def test_notes_of_certify_are_in_json_too(run: Run, model: Path, own: Path) -> N
 def test_a_file_of_another_kind_is_replaced_only_if_asked(
     run: Run, failure: Failure, model: Path, table: Path, tmp_path: Path
 ) -> None:
-    other, copy = tmp_path / "notes.csv", tmp_path / "copy.abnet"
+    other = tmp_path / "notes.csv"
+    copy = tmp_path / "copy.abnet"
     other.write_text("a,b\n1,2\n")
     copy.write_bytes(model.read_bytes())
     assert "add --overwrite" in failure("fit", table, "-o", other, *FIT, code=2)

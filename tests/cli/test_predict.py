@@ -25,7 +25,8 @@ from model.every_kind import model as stored
 
 
 def expected(model: Path, table: Path) -> tuple[list[str], np.ndarray]:
-    loaded, frame = abnet.load(model), read_table(table)
+    loaded = abnet.load(model)
+    frame = read_table(table)
     return loaded.predict(frame).tolist(), loaded.predict_proba(frame)
 
 
@@ -151,7 +152,9 @@ def test_an_unseen_category_may_be_let_pass(run: Run, model: Path, tmp_path: Pat
 
 def test_a_date_that_cannot_be_read_is_missing_and_counted(run: Run, failure: Failure, tmp_path: Path) -> None:
     days = [f"{1 + i % 28:02d}/{1 + i % 12:02d}/{2000 + i}" for i in range(40)]
-    table, new, model = tmp_path / "days.csv", tmp_path / "new.csv", tmp_path / "days.abnet"
+    table = tmp_path / "days.csv"
+    new = tmp_path / "new.csv"
+    model = tmp_path / "days.abnet"
     table.write_text("born,y\n" + "".join(f"{day},{i % 2}\n" for i, day in enumerate(days)) + ",1\n" * 9)
     run("fit", table, "--target", "y", "--output", model, *TWO)
     assert "born: date (day/month/year), 4 features" in run("inspect", model).stdout
@@ -277,7 +280,8 @@ def test_a_model_without_names_takes_all_columns(run: Run, failure: Failure, tmp
 
 
 def test_a_model_without_preparation_has_no_rule_for_missing_values(failure: Failure, tmp_path: Path) -> None:
-    path, model = tmp_path / "numbers.csv", plain(tmp_path)
+    path = tmp_path / "numbers.csv"
+    model = plain(tmp_path)
     path.write_text('höhe,"size, cm",age\n1,2,3\n-1,,4\n', encoding="utf-8")
     assert "column 'size, cm', data row 2: the value is missing" in failure_after_header(
         failure, "predict", model, path

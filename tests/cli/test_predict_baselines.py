@@ -30,7 +30,8 @@ def frame() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folder, X = tmp_path_factory.mktemp("methods"), frame()
+    folder = tmp_path_factory.mktemp("methods")
+    X = frame()
     y = np.where(X["width"] + X["depth"] > 0, "large", "small")
     for name, method in METHODS.items():
         method.fit(X, y).save(folder / f"{name}.abnet")

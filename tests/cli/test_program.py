@@ -18,9 +18,8 @@ from abnet.cli.console import UsageError, guarded, shown_notes
 from abnet.cli.fit import fit as fit_command
 from cli.tables import Run
 
-COMMANDS = [
-    "fit", "predict", "explain", "inspect", "certify", "monitor", "report", "export", "compare", "demo", "data", "cache"
-]  # fmt: skip
+COMMANDS = ["fit", "predict", "explain", "inspect", "certify", "plan", "monitor", "report", "export", "compare", "demo"]
+COMMANDS += ["data", "cache"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -26,7 +26,8 @@ def test_fit(twice: Path, run: Run, tmp_path: Path, options: list[str]) -> None:
 
 
 def test_predict(twice: Path, table: Path, model: Path, run: Run) -> None:
-    once, result = run("predict", model, table), run("predict", model, twice)
+    once = run("predict", model, table)
+    result = run("predict", model, twice)
     header, *labels = once.stdout.splitlines()
     assert result.stdout.splitlines() == [header, *labels, *labels]
     assert "1 row, first in line" in result.stderr

@@ -24,7 +24,8 @@ def animals(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lines = ["speed,weight,flies,animal"]
     for i in range(150):
         kind = i % 3
-        speed, weight = rng.normal((9, 5, 1)[kind]), rng.normal((4, 2, 1)[kind])
+        speed = rng.normal((9, 5, 1)[kind])
+        weight = rng.normal((4, 2, 1)[kind])
         lines.append(f"{speed:.3f},{weight:.3f},{'yes' if kind == 1 else 'no'},{KINDS[kind]}")
     path = tmp_path_factory.mktemp("animals") / "animals.csv"
     path.write_text("\n".join(lines) + "\n")
@@ -58,7 +59,8 @@ def test_certify_counts_and_refuses_rows_of_the_fit(
     run: Run, failure: Failure, model: Path, animals: Path, tmp_path: Path
 ) -> None:
     assert "of 150 rows have the same values and label" in failure("certify", model, animals, "--confusion", code=1)
-    fresh, text = tmp_path / "fresh.csv", animals.read_text()
+    fresh = tmp_path / "fresh.csv"
+    text = animals.read_text()
     fresh.write_text(re.sub(r"(\.\d+),", r"\g<1>1,", text))
     record = json.loads(run("certify", model, fresh, "--confusion", "--json").stdout)
     assert record["confusion"]["facts"]["class_rows"] == [50, 50, 50]

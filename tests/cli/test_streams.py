@@ -27,7 +27,8 @@ def test_with_stderr_closed_notes_do_not_go_among_the_results(model: Path, table
     wider = tmp_path / "wider.csv"
     first, *rest = table.read_text().splitlines()
     wider.write_text("\n".join([f"{first},new", *(f"{line},1" for line in rest)]))
-    heard, unheard = shell("", "predict", model, wider), shell("2>&-", "predict", model, wider)
+    heard = shell("", "predict", model, wider)
+    unheard = shell("2>&-", "predict", model, wider)
     assert "'new'" in heard.stderr
     assert unheard.stdout == heard.stdout
     assert (unheard.returncode, unheard.stderr) == (0, "")

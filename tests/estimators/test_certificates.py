@@ -37,7 +37,8 @@ def test_small_samples_are_certified(n: int, share: float, settings: dict[str, A
     """The classes are declared: the only row of one of them may be held out."""
     for seed in range(3):
         fitted = classifier(seed, delta=0.05, max_iter=4, classes=[0, 1], **settings).fit(*sample(seed, n, share))
-        c, drawn = fitted.certificate_, fitted.draw_network().certificate
+        c = fitted.certificate_
+        drawn = fitted.draw_network().certificate
         c.check()
         numbers = (c.gibbs_risk_bound, c.vote_error_bound, drawn.vote_error_bound, c.balanced_error_bound)
         assert np.all((np.array(numbers) > 0) & (np.array(numbers) <= 1))
@@ -54,7 +55,8 @@ def test_classes_are_certified_by_their_own_errors() -> None:
     c = fitted.certify(X, y)
     for part, label in zip(c.per_class, (0, 1), strict=True):
         rows = y == label
-        k, m = int(np.sum(fitted.predict(X)[rows] != label)), int(rows.sum())
+        k = int(np.sum(fitted.predict(X)[rows] != label))
+        m = int(rows.sum())
         assert (part.n_examples, part.vote_errors) == (m, k)
         share = 0.05 * (400 - m) / 400  # in proportion to 1/m
         assert part.vote_error_bound == pytest.approx(beta.ppf(1 - share, k + 1, m - k), rel=1e-6)

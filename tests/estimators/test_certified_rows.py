@@ -91,7 +91,8 @@ def test_our_own_maps_are_not_checked_again_but_what_is_made_of_them_is() -> Non
 @pytest.mark.parametrize("posterior", ["train", "frozen"])
 def test_rows_of_the_fit_are_no_test_set(posterior: str) -> None:
     clf = classifier(0, max_iter=1, posterior=posterior).fit(X, Y)
-    learned, bound = clf.other_rows_, clf.bound_rows_
+    learned = clf.other_rows_
+    bound = clf.bound_rows_
     for certify in (clf.certify, partial(abnet.certify, clf), partial(abnet.certify, clf.model_)):
         with pytest.raises(TrainingRowsError, match=r"\b80 rows"):
             certify(X, Y)

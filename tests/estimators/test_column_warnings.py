@@ -26,7 +26,9 @@ def patients(n: int, seed: int = 0) -> tuple[pl.DataFrame, Any]:
     """Visits of patients whose age and weight give them away, and whose label belongs to the patient."""
     rng = np.random.default_rng(seed)
     who = np.repeat(np.arange(n), 5)
-    age, weight, ill = rng.normal(50, 10, n)[who], rng.normal(70, 9, n)[who], rng.random(n)[who] < 0.5
+    age = rng.normal(50, 10, n)[who]
+    weight = rng.normal(70, 9, n)[who]
+    ill = rng.random(n)[who] < 0.5
     frame = pl.DataFrame({"patient_id": who + 1000, "age": age, "weight": weight, "pulse": rng.normal(size=len(who))})
     return frame, np.where(ill, "ill", "well")
 
@@ -70,7 +72,8 @@ def test_with_groups_another_such_column_is_only_left_out() -> None:
 def test_a_column_that_says_nearly_all_alone_is_warned_of() -> None:
     rng = np.random.default_rng(0)
     y = rng.random(400) < 0.4
-    other, leak = rng.normal(size=400) + y, np.where(y ^ (rng.random(400) < 0.03), 30.0, 40.0) + rng.random(400)
+    other = rng.normal(size=400) + y
+    leak = np.where(y ^ (rng.random(400) < 0.03), 30.0, 40.0) + rng.random(400)
     frame = pl.DataFrame({"other": other, "weeks": leak, "country": ["Norway"] * 400})
     clf, notes = caught(lambda: small().fit(frame, y))
     assert {(note.code, note.columns) for note in notes} == {("column alone", ("weeks",)), ("constant", ("country",))}
@@ -81,7 +84,8 @@ def test_a_column_that_says_nearly_all_alone_is_warned_of() -> None:
 
 def test_a_table_written_to_a_file_warns_too_and_keeps_the_notes(tmp_path: Path) -> None:
     frame, y = patients(80)
-    table, path = frame.with_columns(y=pl.Series(y), one=pl.lit(1), two=pl.lit(2)), tmp_path / "m.json"
+    table = frame.with_columns(y=pl.Series(y), one=pl.lit(1), two=pl.lit(2))
+    path = tmp_path / "m.json"
     clf, notes = caught(lambda: abnet.fit_table(table, "y", estimator=small(), output=path))
     assert [note.code for note in notes] == ["measured groups", "constant", "constant"]
     assert all(note in clf.table_.notes for note in notes)
@@ -101,7 +105,8 @@ def test_one_warning_says_all_constant_columns() -> None:
 
 def test_a_forest_is_as_good_on_unknown_groups_if_groups_say_nothing() -> None:
     rng = np.random.default_rng(0)
-    groups, X = np.repeat(np.arange(150), 8), rng.normal(size=(1200, 3))
+    groups = np.repeat(np.arange(150), 8)
+    X = rng.normal(size=(1200, 3))
     within, apart = with_and_without(X, (X[:, 0] > 0).astype(np.intp), groups, 0)
     assert abs(within - apart) < 0.02
 
@@ -111,7 +116,8 @@ def test_groups_of_any_size_are_held_back_whole(sizes: list[int]) -> None:
     """Labels drawn for each group, and features that name it: other rows of a group tell its label, no others do."""
     groups = np.random.default_rng(0).permutation(np.repeat(np.arange(len(sizes)), sizes))
     rng = np.random.default_rng(1)
-    X, codes = rng.normal(size=(len(sizes), 4))[groups], np.resize([0, 1], len(sizes))[groups]
+    X = rng.normal(size=(len(sizes), 4))[groups]
+    codes = np.resize([0, 1], len(sizes))[groups]
     within, apart = with_and_without(X, codes, groups, 0)
     assert within < 0.3
     assert apart > within + 0.15
@@ -131,7 +137,8 @@ def test_a_strong_column_among_others_that_help_is_not_one_that_says_all() -> No
 
 def test_a_rare_class_is_no_column_that_says_all() -> None:
     rng = np.random.default_rng(0)
-    X, codes = rng.normal(size=(1000, 5)), (rng.random(1000) < 0.03).astype(np.intp)
+    X = rng.normal(size=(1000, 5))
+    codes = (rng.random(1000) < 0.03).astype(np.intp)
     for together in (0.02, 0.03, 0.1, 0.4):
         assert near(X, codes, together) == []
 
@@ -139,14 +146,16 @@ def test_a_rare_class_is_no_column_that_says_all() -> None:
 def test_a_value_of_each_group_says_nothing_of_other_groups() -> None:
     rng = np.random.default_rng(0)
     groups = np.repeat(np.arange(30), 20)
-    X, codes = rng.normal(size=(30, 2))[groups], rng.integers(0, 2, 30)[groups].astype(np.intp)
+    X = rng.normal(size=(30, 2))[groups]
+    codes = rng.integers(0, 2, 30)[groups].astype(np.intp)
     assert near(X, codes, 0.01, groups) == []
     assert near(X, codes, 0.01) == [0, 1]
 
 
 def test_categories_and_gaps_count_as_one_column() -> None:
     rng = np.random.default_rng(0)
-    value, codes = rng.integers(0, 15, 900), np.zeros(900, np.intp)
+    value = rng.integers(0, 15, 900)
+    codes = np.zeros(900, np.intp)
     codes[value % 2 == 1] = 1
     X = np.column_stack([rng.normal(size=900), np.eye(15)[value]])
     owners = np.array([0, *[1] * 15])

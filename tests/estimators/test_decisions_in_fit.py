@@ -39,13 +39,17 @@ def test_targets(kind: str, positive: str, tmp_path: Path) -> None:
     made = clf.certificate_.find(RecallTest if kind == "recall" else PrecisionTest, positive)
     assert made.value == 0.8
     assert made.rule == CutRule(threshold=clf.model_.decision.threshold, called=positive)
-    answers, bound = clf.predict(X), clf.bound_rows_
-    called, true = answers[bound] == positive, Y[bound] == positive
+    answers = clf.predict(X)
+    bound = clf.bound_rows_
+    called = answers[bound] == positive
+    true = Y[bound] == positive
     counted = true if kind == "recall" else called
     assert made.trials == counted.sum()
     assert made.failures == (counted & ~(true & called)).sum()
-    find, wrong = clf.certificate_.find, int(np.sum(answers[bound] != Y[bound]))
-    flagged, error = find(Flagged, positive), find(CutError, positive)
+    find = clf.certificate_.find
+    wrong = int(np.sum(answers[bound] != Y[bound]))
+    flagged = find(Flagged, positive)
+    error = find(CutError, positive)
     assert (flagged.flagged, flagged.n) == (called.sum(), len(bound))
     assert (error.errors, error.n) == (wrong, len(bound))
     other, among = (PrecisionBound, called) if kind == "recall" else (RecallBound, true)
@@ -62,7 +66,8 @@ def test_targets(kind: str, positive: str, tmp_path: Path) -> None:
 
 def test_costs() -> None:
     clf = fit(Costs(COSTS))
-    bound, made = clf.bound_rows_, clf.certificate_.find(CostBound)
+    bound = clf.bound_rows_
+    made = clf.certificate_.find(CostBound)
     answers = clf.predict(X[bound])
     each = [COSTS.get(pair, 0.0) for pair in zip(Y[bound], answers, strict=True)]
     assert 10.0 * made.mean == pytest.approx(np.mean(each))
@@ -89,7 +94,8 @@ def test_thresholds_do_not_see_the_bound_labels(split_as: Any) -> None:
 def test_trade_offs_are_those_of_the_held_rows_and_see_no_bound_label(split_as: Any, tmp_path: Path) -> None:
     split_as(X, Y)
     one = fit(TargetRecall(0.8, positive="ill"))
-    scores, ill = one.held_.scores, one.held_.codes == 0
+    scores = one.held_.scores
+    ill = one.held_.codes == 0
     found = one.trade_off("ill")
     assert found.n_rows == len(ill)
     assert [p.recall for p in found.points] == sorted([p.recall for p in found.points], reverse=True)
@@ -173,7 +179,8 @@ def test_targets_that_make_no_sense(decision: Goal, message: str) -> None:
 def test_abstaining() -> None:
     clf = fit(TargetError(0.08))
     assert clf.model_.decision.kind == "abstain"
-    answers, bound = clf.predict(X), clf.bound_rows_
+    answers = clf.predict(X)
+    bound = clf.bound_rows_
     answered = np.array([answer is not None for answer in answers[bound]])
     made = clf.certificate_.find(AnsweredErrorTest)
     assert (made.value, made.trials) == (0.08, answered.sum())

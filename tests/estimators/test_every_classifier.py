@@ -82,7 +82,8 @@ def blobs() -> tuple[np.ndarray, np.ndarray]:
 
 def test_learns_and_is_deterministic(classifier: Any, blobs: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = blobs
-    first, second = clone(classifier).fit(X, y), clone(classifier).fit(X, y)
+    first = clone(classifier).fit(X, y)
+    second = clone(classifier).fit(X, y)
     assert first.score(X, y) > 0.8
     np.testing.assert_array_equal(first.decision_function(X), second.decision_function(X))
     other = clone(classifier).set_params(random_state=1).fit(X, y)
@@ -117,7 +118,8 @@ def test_three_classes_are_learned_or_refused_by_name(classifier: Any, tmp_path:
     """PBGNet alone has no several classes; what the others have learned is what their file predicts."""
     rng = np.random.default_rng(3)
     y = rng.integers(0, 3, 240)
-    X, named = rng.normal(size=(240, 3)) + 4 * np.eye(3)[y], np.array(["hare", "owl", "toad"])[y]
+    X = rng.normal(size=(240, 3)) + 4 * np.eye(3)[y]
+    named = np.array(["hare", "owl", "toad"])[y]
     if isinstance(classifier, abnet.PBGNetClassifier):
         with pytest.raises(ValueError, match=r"\b3\b.*hare, owl, toad"):
             classifier.fit(X, named)

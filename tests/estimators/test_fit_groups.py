@@ -27,7 +27,9 @@ EFFECT = RNG.normal(size=(40, 3))
 X = EFFECT[GROUPS] + 0.4 * RNG.normal(size=(len(GROUPS), 3))
 Y = np.where(X[:, 0] + 0.5 * EFFECT[GROUPS, 1] > 0, "yes", "no")
 SHUFFLED = RNG.permutation(len(GROUPS))
-X, Y, GROUPS = X[SHUFFLED], Y[SHUFFLED], GROUPS[SHUFFLED]
+X = X[SHUFFLED]
+Y = Y[SHUFFLED]
+GROUPS = GROUPS[SHUFFLED]
 
 KINDS: dict[str, dict[str, Any]] = {
     "frozen": {"posterior": "frozen"},
@@ -45,7 +47,8 @@ def fitted(request: pytest.FixtureRequest) -> Any:
 
 
 def test_no_group_is_on_both_sides(fitted: Any) -> None:
-    first, bound = set(GROUPS[fitted.other_rows_]), set(GROUPS[fitted.bound_rows_])
+    first = set(GROUPS[fitted.other_rows_])
+    bound = set(GROUPS[fitted.bound_rows_])
     assert not first & bound
     assert first | bound == set(range(40))
     assert sorted([*fitted.other_rows_, *fitted.bound_rows_]) == list(range(len(Y)))
@@ -56,7 +59,8 @@ def populations(certificate: Certificate) -> list[str]:
 
 
 def test_the_certificate_counts_groups(fitted: Any) -> None:
-    certificate, bound = fitted.certificate_, fitted.bound_rows_
+    certificate = fitted.certificate_
+    bound = fitted.bound_rows_
     assert isinstance(certificate, Certificate)
     certificate.check()
     assert certificate.facts.n_rows == len(bound)
@@ -118,7 +122,8 @@ def test_bound_labels_change_nothing_but_the_certificate(split_as: Any) -> None:
 
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
 def test_a_named_column_is_no_feature(kind: Any) -> None:
-    names, small = ["a", "b", "c"], {"posterior": "frozen", "max_iter": 1}
+    names = ["a", "b", "c"]
+    small = {"posterior": "frozen", "max_iter": 1}
     columns = dict(zip(names, X.T, strict=True))
     frame = kind({**columns, "patient": GROUPS.astype(str)})
     clf = classifier(0, **small).fit(frame, Y, groups="patient")

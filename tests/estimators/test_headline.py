@@ -1,6 +1,5 @@
 """The first line about a model that is no better than a constant answer."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,8 +8,7 @@ import pytest
 from abnet.certificates.evidence import observe
 from abnet.certificates.from_evidence import certify
 from abnet.certificates.terms import Terms
-from abnet.estimators.fitted_table import FittedTable
-from abnet.model.card import Card
+from abnet.estimators.useless_model import useless_message
 
 
 def headline(errors: tuple[int, int], class_weight: Any, names: tuple[str, str] = ("no", "yes"), **terms: Any) -> str:
@@ -18,8 +16,7 @@ def headline(errors: tuple[int, int], class_weight: Any, names: tuple[str, str] 
     truth = np.repeat([0, 1], [900, 100])
     wrong = np.repeat([True, False, True, False], [errors[0], 900 - errors[0], errors[1], 100 - errors[1]])
     made = certify(observe(np.where(wrong, 1 - truth, truth), truth, names, losses=0.5 * wrong), Terms(**terms))
-    card, output = Card(), Path("m.abnet")
-    return FittedTable("y", names, 2000, 3, made, None, (), (), card, output, 1, False, class_weight).headline
+    return useless_message(made.facts, names, class_weight)
 
 
 def test_a_model_for_a_rare_class_is_judged_by_what_it_was_made_for() -> None:

@@ -11,9 +11,10 @@ import polars as pl
 import pytest
 
 import abnet
-from abnet.certificates import row_hashes, split
+from abnet.certificates import split
+from abnet.certificates.row_hashing import sums_of_cells
 from abnet.estimators import fit as fitting
-from abnet.tables import training_part
+from abnet.tables import loaded_rows
 from promised import promised
 
 N, MOST = 120, 60
@@ -24,27 +25,24 @@ HeldOut = Callable[[np.ndarray], int]
 @pytest.fixture
 def held_out(monkeypatch: pytest.MonkeyPatch) -> HeldOut:
     """Every fit of the test trains on the rows that trained its first one; returns a row that did not."""
-    trained: dict[bool, list[int]] = {}
-
-    def without_labels(X: Any, y: Any = None) -> Any:
-        return row_hashes(X.drop("y") if isinstance(X, pl.DataFrame) and "y" in X.columns else X)
+    trained: list[int] = []
 
     class Pinned(split.Split):
         @classmethod
-        def of(cls, hashes: Any, fraction: float, seed: int, groups: Any = None, *, most: int | None = None) -> Any:
-            found = split.Split.of(hashes, fraction, seed, groups, most=most)
-            first = trained.setdefault(most is not None, hashes[found.first].tolist())
+        def of(cls, hashes: Any, fraction: float, seed: int, groups: Any = None) -> Any:
+            if not trained:
+                trained.extend(hashes[split.Split.of(hashes, fraction, seed, groups).first].tolist())
             places = {row: place for place, row in enumerate(hashes.tolist())}
-            taken = np.array([places[row] for row in first])
+            taken = np.array([places[row] for row in trained])
             return split.Split(taken, np.setdiff1d(np.arange(len(hashes)), taken))
 
-    for module in (fitting, training_part):
-        monkeypatch.setattr(module, "row_hashes", without_labels)
+    monkeypatch.setattr(fitting, "row_hashes", lambda X, y=None: sums_of_cells(X))
+    monkeypatch.setattr(loaded_rows, "hashes_with_labels", lambda cells, y: cells)
+    for module in (fitting, loaded_rows):
         monkeypatch.setattr(module, "Split", Pinned)
 
     def row(X: np.ndarray) -> int:
-        used = set().union(*trained.values())
-        return next(place for place, mark in enumerate(row_hashes(X).tolist()) if mark not in used)
+        return next(place for place, cells in enumerate(sums_of_cells(X).tolist()) if cells not in trained)
 
     return row
 

@@ -83,7 +83,8 @@ def test_what_still_improves(curves: dict[str, list[float]], most: int, warned: 
 def test_a_rare_class_that_is_never_predicted_is_hinted_at_for_recall(rng: np.random.Generator) -> None:
     """The rows that say so are training rows; with a goal or class weights there is nothing to say."""
     n = 400
-    rows, rare = rng.normal(size=(n, 2)), rng.random(n) < 0.1
+    rows = rng.normal(size=(n, 2))
+    rare = rng.random(n) < 0.1
     labels = np.where(rare, "ill", "well")
     small: dict[str, Any] = {"n_estimators": 2, "teacher": "linear", "random_state": 0}
     with pytest.warns(ParameterWarning, match=r"'ill'.*TargetRecall\(recall=0.9, positive='ill'\)") as seen:

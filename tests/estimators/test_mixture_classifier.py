@@ -118,7 +118,8 @@ def test_several_classes(rows: np.ndarray, width: int, tmp_path: Path) -> None:
     assert np.mean(clf.predict(rows) != y) < 0.2
     np.testing.assert_allclose(clf.predict_proba(rows).sum(axis=1), 1)
     np.testing.assert_allclose(clf.vote_share(rows).sum(axis=1), 1)
-    certificate, bound = promised(clf), clf.bound_rows_
+    certificate = promised(clf)
+    bound = clf.bound_rows_
     matrix = clf.confusion(rows, y, fitted=True)
     said = clf.predict(rows[bound])
     counts = {(s.label, s.answer): s.count for s in matrix.each(RateAtMost)}
@@ -173,7 +174,8 @@ def test_posterior_of_several_classes_trained_through_the_bound(rows: np.ndarray
 
 
 def mixed(rng: np.random.Generator, n: int = 240) -> tuple[pd.DataFrame, np.ndarray]:
-    size, town = rng.normal(size=n), rng.choice(["Oslo", "Lima", "Pune"], n)
+    size = rng.normal(size=n)
+    town = rng.choice(["Oslo", "Lima", "Pune"], n)
     frame = pd.DataFrame({"size": size, "town": town, "age": rng.integers(20, 80, n).astype(float)})
     frame.loc[::9, "age"] = np.nan
     return frame, np.where(size + (town == "Lima") > 0.3, "up", "down")
@@ -232,7 +234,8 @@ def test_wide_arrays_are_scaled_only(rng: np.random.Generator) -> None:
 
 def test_only_the_proportions_of_sample_weights_matter(rng: np.random.Generator) -> None:
     X = rng.normal(size=(120, 3))
-    y, weights = X[:, 0] > 0, rng.integers(1, 5, size=120)
+    y = X[:, 0] > 0
+    weights = rng.integers(1, 5, size=120)
     fits = [
         CertifiedClassifier(max_iter=3, random_state=0).fit(X, y, sample_weight=weights * unit)
         for unit in (1.0, 2.0**-170, 2.0**130, 2.0**1020)
@@ -368,7 +371,8 @@ def test_weights_of_rows_reach_the_default_recipe(rng: np.random.Generator) -> N
     X = rng.normal(size=(300, 2))
     truth = X[:, 0] > 0
     doubtful = rng.random(300) < 0.48
-    told, weights = np.where(doubtful, ~truth, truth), np.where(doubtful, 1e-3, 1.0)
+    told = np.where(doubtful, ~truth, truth)
+    weights = np.where(doubtful, 1e-3, 1.0)
     options: dict[str, Any] = {"teacher": "forest", "n_estimators": 2, "max_iter": 10, "random_state": 0}
     heard = CertifiedClassifier((3,), **options).fit(X, told, sample_weight=weights)
     deaf = CertifiedClassifier((3,), **options).fit(X, told)
@@ -380,7 +384,8 @@ def test_weights_of_rows_reach_the_default_recipe(rng: np.random.Generator) -> N
 
 def test_weights_shape_a_posterior_that_is_trained_on(rows: np.ndarray) -> None:
     """The same prior, moved by other weights of the bound rows alone; the certificate stays unweighted."""
-    y, options = four(rows), {**TRAINED, "learning_rate_init": 0.1}
+    y = four(rows)
+    options = {**TRAINED, "learning_rate_init": 0.1}
     plain = ABNetClassifier((3,), **options).fit(rows, y, np.ones(len(y)))
     weights = np.ones(len(y))
     weights[plain.bound_rows_[:10]] = 20
@@ -430,11 +435,13 @@ MEMBERS: dict[Any, dict[str, Any]] = {"auto": {"n_estimators": 2}, (3,): {}}
 @pytest.mark.parametrize("widths", MEMBERS, ids=str)
 def test_nan_in_an_array_is_a_missing_value(rows: np.ndarray, widths: Any, split_as: Callable[..., None]) -> None:
     """A gap in a row outside the training rows changes neither the training nor answers to rows without a gap."""
-    y, rows = two(rows), rows.astype(np.float64)
+    y = two(rows)
+    rows = rows.astype(np.float64)
     split_as(rows, y)
     options: dict[str, Any] = {"teacher": None, "max_iter": 2, "random_state": 0} | MEMBERS[widths]
     plain = CertifiedClassifier(widths, **options).fit(rows, y)
-    later, learned = rows.copy(), rows.copy()
+    later = rows.copy()
+    learned = rows.copy()
     later[plain.bound_rows_[:3], 0] = np.nan
     learned[plain.other_rows_[:9], 0] = np.nan
     clf = CertifiedClassifier(widths, **options).fit(later, y)
@@ -490,7 +497,8 @@ def test_held_out_scores_have_the_scale_of_the_networks(classes: int, rng: np.ra
 
 def test_class_weights_of_several_taught_classes_are_taken_as_they_are(rng: np.random.Generator) -> None:
     """Targets are softened after they are weighted: otherwise weights would act as their powers."""
-    shares, centres = np.array([0.8, 0.15, 0.05]), 1.5 * np.array([[0, 0], [1, 0], [0, 1]])
+    shares = np.array([0.8, 0.15, 0.05])
+    centres = 1.5 * np.array([[0, 0], [1, 0], [0, 1]])
 
     def rows(count: int) -> tuple[np.ndarray, np.ndarray]:
         y = rng.choice(3, count, p=shares)

@@ -99,7 +99,8 @@ def test_a_loaded_model_shows_itself_without_its_arrays() -> None:
 
 
 def test_certificates_and_monitors_show_their_words() -> None:
-    rows, y = np.arange(400.0)[:, None], np.where(np.arange(400) % 2, "a", "b")
+    rows = np.arange(400.0)[:, None]
+    y = np.where(np.arange(400) % 2, "a", "b")
     made: list[Any] = [
         abnet.certify(lambda X: ["a"] * len(X), rows, y, by=np.array(["<script>", "b"] * 200)),
         abnet.compare_errors(lambda X: ["a"] * len(X), lambda X: ["b"] * len(X), rows, y),

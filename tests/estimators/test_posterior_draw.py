@@ -20,7 +20,6 @@ from abnet.model.predictors.layers import Layers
 from abnet.networks import Exact
 from abnet.networks.bam import BAM
 from abnet.networks.posterior import Posterior
-from abnet.tables.labels import Labels
 from conftest import random_network
 from estimators.worlds import SIGNAL, N, classifier
 
@@ -39,10 +38,10 @@ def test_certificate_counts_the_errors_of_the_network_itself(rng: np.random.Gene
     centre = random_network(rng, (20, 2, 1))
     terms = Terms(source="init", trained=True)
     signs = np.where(Y == 1, 1.0, -1.0)
-    drawn, certificate = draw_network(
-        around(centre), X.astype(np.float32), signs, rng, Labels(np.array([-1, 1])), terms=terms
-    )
-    network = drawn.network
+    drawn = draw_network(around(centre), rng)
+    answers = drawn.predictor.votes(X.astype(np.float32))
+    certificate = drawn.certify(observe(answers, (Y == 1).astype(int), ("no", "yes")), terms)
+    network = drawn.predictor.network
     assert network is not None
     layer = np.where(X @ network.weights[0].T + network.biases[0] >= 0, 1, -1)
     output = np.where(layer @ network.weights[1].T + network.biases[1] >= 0, 1, -1)[:, 0]

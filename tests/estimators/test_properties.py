@@ -43,7 +43,8 @@ ROWS = arrays(np.float64, st.tuples(st.integers(1, 12), st.just(COLUMNS)), eleme
 @QUICK
 @given(rows=ROWS, data=st.data())
 def test_a_row_is_labelled_alone_and_in_its_place(fitted: Any, rows: np.ndarray, data: st.DataObject) -> None:
-    labels, scores = fitted.predict(rows), fitted.decision_function(rows)
+    labels = fitted.predict(rows)
+    scores = fitted.decision_function(rows)
     order = np.array(data.draw(st.permutations(range(len(rows)))))
     np.testing.assert_allclose(fitted.decision_function(rows[order]), scores[order], rtol=1e-12, atol=1e-12)
     sure = np.abs(scores) > 1e-9 * np.max(np.abs(scores), initial=1)  # the last bit may depend on the neighbours
@@ -78,7 +79,8 @@ TWO_LABELS = st.one_of(
 def test_names_of_the_classes_do_not_matter(name: str, labels: list[Any]) -> None:
     """The smaller label takes the place of 0 and the larger that of 1; nothing else depends on them."""
     named = np.array(sorted(labels))
-    plain, other = MAKERS[name]().fit(X, TARGETS), MAKERS[name]().fit(X, named[TARGETS])
+    plain = MAKERS[name]().fit(X, TARGETS)
+    other = MAKERS[name]().fit(X, named[TARGETS])
     np.testing.assert_array_equal(other.decision_function(X), plain.decision_function(X))
     np.testing.assert_array_equal(other.predict(X), named[plain.predict(X)])
     np.testing.assert_array_equal(other.classes_, named)

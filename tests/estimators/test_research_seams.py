@@ -78,6 +78,7 @@ def test_an_aggregation_of_ones_own_trains_certifies_and_predicts(data: Any, tmp
     risk = float(np.mean((1 - np.where(y == "yes", 1, -1) * F) / 2))
     assert promised(clf).gibbs_risk_bound == pytest.approx(bounds.gibbs_bound(risk, clf.kl_, len(y)), abs=1e-9)
     assert promised(clf).gibbs_risk_bound >= 0.1  # half of the coins err
+    assert "one predictor drawn" in str(promised(clf))  # a draw is a network and a coin
     with pytest.raises(ValueError, match="cannot be"):
         clf.save(tmp_path / "model.abnet")
 

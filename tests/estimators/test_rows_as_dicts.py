@@ -23,7 +23,8 @@ def classifier() -> CertifiedClassifier:
 def test_every_method_of_a_table(method: str, classifier: CertifiedClassifier) -> None:
     """In any order, with columns that the model does not read."""
     rows = [{"id": place, "city": row["city"], "age": row["age"]} for place, row in enumerate(FRAME.to_dicts())]
-    expected, found = getattr(classifier, method)(FRAME), getattr(classifier, method)
+    expected = getattr(classifier, method)(FRAME)
+    found = getattr(classifier, method)
     np.testing.assert_array_equal(found(rows), expected)
     np.testing.assert_array_equal(found(rows[3]), expected[3:4])
 

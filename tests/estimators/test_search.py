@@ -8,7 +8,6 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import abnet
 from abnet.bounds.catoni import choose_C
@@ -36,23 +35,6 @@ class RandomScale(TransformerMixin, BaseEstimator):
 def same(one: Any, other: Any) -> bool:
     leaves = zip((*one.weights, *one.biases), (*other.weights, *other.biases), strict=True)
     return all(np.array_equal(a, b) for a, b in leaves)
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks(
-    [
-        ABNetSearch(
-            abnet.ABNetClassifier((2,), posterior="train", max_iter=5, random_state=0),
-            {"learning_rate_init": [0.1, 0.01]},
-        )
-    ],
-    expected_failed_checks=lambda search: dict.fromkeys(
-        ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"),
-        "a row of weight two is in one part, two copies of it may be in two",
-    ),
-)
-def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
-    check(estimator)
 
 
 def test_settings_of_one_prior_cost_nothing_and_train_the_same_prior() -> None:
@@ -85,7 +67,8 @@ def test_settings_of_several_priors_pay_for_their_number() -> None:
     assert c.gibbs_risk_bound == pytest.approx(paid / (1 - np.exp(-C)), abs=1e-10)
 
 
-DOUBLE, TRIPLE = FunctionTransformer(lambda rows: 2 * rows), FunctionTransformer(lambda rows: 3 * rows)
+DOUBLE = FunctionTransformer(lambda rows: 2 * rows)
+TRIPLE = FunctionTransformer(lambda rows: 3 * rows)
 CASES: dict[str, tuple[dict[str, Any], dict[str, list[Any]], int]] = {
     "start: training is free": ({"prior": "init"}, {"max_iter": [2, 4], "tol": [0.0, 0.1], **RATES}, 1),
     "start: sizes cost": ({"prior": "init"}, {"hidden_layer_sizes": [(2,), (3,)]}, 2),
@@ -225,15 +208,11 @@ def test_several_classes_are_chosen_among_without_a_bound_row(split_as: Any) -> 
         assert again.cv_results_[name] == search.cv_results_[name]
 
 
-@pytest.mark.parametrize(("hidden", "paid"), [((2,), 1), ((11,), 2)])
-def test_rates_of_a_trained_mixture_are_paid_for_where_it_is_sampled(hidden: tuple[int, ...], paid: int) -> None:
+@pytest.mark.parametrize(("hidden", "free"), [((2,), True), ((11,), False)])
+def test_rates_of_a_trained_mixture_are_paid_for_where_it_is_sampled(hidden: tuple[int, ...], free: bool) -> None:
     """Above ten neurons its risk is sampled, anew for every setting; below, the settings share one prior."""
-    rows, labels = corners(120)
-    trained = abnet.ABNetClassifier(hidden, posterior="train", code_length=3, max_iter=2, random_state=0)
-    search = ABNetSearch(trained, {"learning_rate_init": [0.1, 0.01]}).fit(rows, labels)
-    assert search.best_estimator_.aggregation_ == ("exact" if paid == 1 else "ancestral")
-    assert search.certificate_ is not None
-    assert search.certificate_.facts.n_candidates == paid
+    trained = abnet.ABNetClassifier(hidden, posterior="train", code_length=3)
+    assert ("learning_rate_init" in free_parameters(trained, 3)) == free
 
 
 def test_declared_classes_decide_what_is_sampled() -> None:

@@ -11,6 +11,7 @@ from abnet import ABNetClassifier, PBGNetClassifier
 from abnet.certificates.statements.error_bound import ErrorBound
 from abnet.certificates.statements.trained_error_bound import TrainedErrorBound
 from abnet.estimators.posterior_losses import fresh_path_count, sampled_losses
+from abnet.networks import expected_output, pbgnet
 from abnet.training.resolve import network_aggregation
 from promised import promised
 
@@ -67,10 +68,12 @@ def test_uniform_network_has_an_estimate_only(objective: str, data: tuple[Any, A
 
 
 def test_stochastic_pbgnet_has_an_estimate_only(data: tuple[Any, Any]) -> None:
-    clf = PBGNetClassifier((30,), aggregation="sampled", **SETTINGS).fit(*data)
+    X, y = data
+    clf = PBGNetClassifier((30,), aggregation="sampled", **SETTINGS).fit(X, y)
     assert clf.certificate_ is None
     assert clf.bound_estimate_ is not None
-    assert clf.score(*data) > 0.8
+    assert clf.score(X, y) > 0.8
+    assert clf.certify(X + 0.01, y).gibbs_risk_bound < 1
 
 
 def test_certify_draws_fresh_paths_for_new_rows(ancestral: Any) -> None:
@@ -93,7 +96,7 @@ def test_a_preprocessor_fitted_on_bound_rows_leaves_an_estimate(data: tuple[Any,
     assert clf.bound_estimate_ is not None
 
 
-@pytest.mark.parametrize(("hidden", "chosen"), [((4,), "exact"), ((30,), "ancestral")])
+@pytest.mark.parametrize(("hidden", "chosen"), [((30,), "exact"), ((30, 4), "ancestral")])
 def test_auto_says_what_it_chose(hidden: Any, chosen: str, data: tuple[Any, Any], capsys: Any) -> None:
     clf = ABNetClassifier(hidden, aggregation="auto", verbose=1, **SETTINGS).fit(*data)
     assert clf.aggregation_ == chosen
@@ -104,16 +107,53 @@ def test_auto_says_what_it_chose(hidden: Any, chosen: str, data: tuple[Any, Any]
 
 @pytest.mark.parametrize(
     ("hidden", "chosen"),
-    [((12, 12), "exact"), ((13, 13), "ancestral"), ((19,), "exact"), ((21,), "ancestral"), ((12,) * 9, "ancestral")],
+    [
+        ((12, 12), "exact"),
+        ((13, 13), "ancestral"),
+        ((21,), "exact"),
+        ((1000,), "exact"),
+        ((8, 50), "exact"),
+        ((50, 8), "ancestral"),
+        ((12,) * 9, "ancestral"),
+    ],
     ids=str,
 )
 def test_auto_weighs_the_cost_of_a_step(hidden: Any, chosen: str) -> None:
     assert network_aggregation(ABNetClassifier(hidden, aggregation="auto").settings(), hidden, 1000) == chosen
 
 
-def test_exact_refuses_a_wide_layer_and_names_the_way_out(data: tuple[Any, Any]) -> None:
-    with pytest.raises(ValueError, match="ancestral"):
-        ABNetClassifier((30,), aggregation="exact").fit(*data)
+def test_exact_refuses_a_wide_layer_below_another_and_names_the_way_out(data: tuple[Any, Any]) -> None:
+    with pytest.raises(ValueError, match=r"Hidden layer 1 has 30 units.*ancestral"):
+        ABNetClassifier((30, 4), aggregation="exact").fit(*data)
+    three = np.where(data[0][:, 2] > 1, "perhaps", data[1])
+    with pytest.raises(ValueError, match=r"Hidden layer 1 has 30 units.*two classes.*ancestral"):
+        ABNetClassifier((30,), aggregation="exact").fit(data[0], three)
+
+
+@pytest.mark.parametrize("aggregation", ["exact", "ancestral"])
+def test_one_wide_layer_is_certified_without_paths(aggregation: str, data: tuple[Any, Any]) -> None:
+    clf = ABNetClassifier((30,), aggregation=aggregation, posterior="train", **SETTINGS).fit(*data)
+    facts = promised(clf).facts
+    assert (facts.n_paths, facts.vote_paths) == (None, None)
+    F = expected_output(clf.network_.astype(np.float64), data[0].astype(np.float32).astype(np.float64))
+    np.testing.assert_allclose(clf.decision_function(data[0]), F, atol=1e-12)
+    rows = clf.bound_rows_
+    risk = np.mean(0.5 - 0.5 * F[rows] * np.where(data[1][rows] == "yes", 1, -1))
+    certified = promised(clf).empirical_gibbs_risk
+    assert certified == pytest.approx(risk, abs=1e-11)
+    assert certified >= risk
+
+
+@pytest.mark.parametrize("hidden", [(30,), (20, 15)], ids=str)
+def test_a_wide_pbgnet_is_exact_and_certified(hidden: tuple[int, ...], data: tuple[Any, Any], tmp_path: Path) -> None:
+    clf = PBGNetClassifier(hidden, **SETTINGS).fit(*data)
+    assert clf.score(*data) > 0.8
+    F = pbgnet.expected_output(clf.network_.astype(np.float64), data[0].astype(np.float32).astype(np.float64))
+    np.testing.assert_allclose(clf.decision_function(data[0]), F, atol=1e-12)
+    assert promised(clf).facts.n_paths is None
+    clf.save(tmp_path / "tree.abnet")
+    loaded = abnet.load(tmp_path / "tree.abnet")
+    np.testing.assert_array_equal(loaded.decision_function(data[0]), clf.decision_function(data[0]))
 
 
 def test_sampled_losses_do_not_depend_on_the_blocks_in_distribution(

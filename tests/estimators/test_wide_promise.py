@@ -50,7 +50,8 @@ def repetition(k: int) -> tuple[bool, bool]:
     """Whether the Gibbs bound and the bound on the vote of kept paths fail on one sample."""
     rng = np.random.default_rng([17, k])
     where = rng.integers(8, size=N)
-    X, y = POINTS[where], np.where(rng.random(N) < CHANCES[where], 1.0, -1.0)
+    X = POINTS[where]
+    y = np.where(rng.random(N) < CHANCES[where], 1.0, -1.0)
     network = posterior(X, y)
     vote = Paths.from_networks([network], rng, n_paths=11).scores(POINTS)
     truth = (y > 0).astype(int)

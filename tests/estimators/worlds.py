@@ -37,7 +37,8 @@ class World:
     def class_errors(self, F: Array) -> tuple[float, float]:
         """Errors of the vote among the examples of either class, that of the label 0 first."""
         wrong = (1 - votes(F)) / 2
-        negative, positive = 1 - self.chances, self.chances
+        negative = 1 - self.chances
+        positive = self.chances
         return float(np.average(1 - wrong, weights=negative)), float(np.average(wrong, weights=positive))
 
 
@@ -117,11 +118,13 @@ def repetition(world: World, seed: int, **settings: Any) -> Any:
 
 def broken_promises(world: World, fitted: Any) -> NDArray[np.int_]:
     """Which bounds of a fitted classifier or search lie below the truth, as 0 or 1, in the order of `PROMISES`."""
-    c, drawn = fitted.certificate_, fitted.draw_network()
+    c = fitted.certificate_
+    drawn = fitted.draw_network()
     chosen = fitted.best_estimator_ if isinstance(fitted, ABNetSearch) else fitted
     members = getattr(chosen, "networks_", (chosen.network_,))
     exact = np.mean([Compact.from_networks([network]).scores(POINTS) for network in members], axis=0)
-    F, h = fitted.decision_function(POINTS), drawn.decision_function(POINTS)
+    F = fitted.decision_function(POINTS)
+    h = drawn.decision_function(POINTS)
     vote = world.vote_error(F)
     classes = zip(c.per_class, world.class_errors(F), strict=True)
     broken = [

@@ -44,7 +44,8 @@ def test_figures_are_written_whole_and_hostile_names_are_inert(
     kind: str, rng: np.random.Generator, tmp_path: Path
 ) -> None:
     """No warning of a letter that the font lacks, no formula, no markup: warnings are errors in these tests."""
-    model, X = hostile(kind, rng), rows(rng)
+    model = hostile(kind, rng)
+    X = rows(rng)
     whole = explain_model(model, X, model.predict(X), background=X[:4], rows=3)
     paths = save_row_figures(explain(model, X[:1], background=X[:4])[0], tmp_path)
     paths += save_model_figures(whole, tmp_path)
@@ -102,7 +103,8 @@ def test_every_row_has_a_point_in_the_beeswarm_and_in_the_dependence(rng: np.ran
 
 def test_the_beeswarm_of_several_classes_has_a_panel_for_each_with_its_contributions(rng: np.random.Generator) -> None:
     labels = Labels(np.array(["c1", "c10", "c2", "c3", "c4"]))
-    model, X = exported("classes", 5, labels=labels), rows(rng, 20)
+    model = exported("classes", 5, labels=labels)
+    X = rows(rng, 20)
     explanation = explain_model(model, X, background=X[:4])
     figure = beeswarm_figure(explanation, most=3)
     panels = [axes for axes in figure.axes if axes.get_title(loc="left")]
@@ -122,7 +124,8 @@ def test_the_beeswarm_of_several_classes_has_a_panel_for_each_with_its_contribut
 
 
 def test_dependence_is_drawn_for_the_class_that_the_column_moves_most(rng: np.random.Generator) -> None:
-    model, X = exported("classes", 5), rows(rng, 20)
+    model = exported("classes", 5)
+    X = rows(rng, 20)
     explanation = explain_model(model, X, background=X[:4])
     for j in range(5):
         c = int(np.abs(explanation.contributions[:, j]).mean(axis=0).argmax())
@@ -179,8 +182,10 @@ def test_importance_is_drawn_with_and_without_labels(rng: np.random.Generator) -
 
 
 def test_models_without_regions_say_so(rng: np.random.Generator, tmp_path: Path) -> None:
-    model, X = every_kind(rng)["paths"], rows(rng, 4)
-    row, whole = explain(model, X[:1], background=X)[0], explain_model(model, X, background=X, rows=2)
+    model = every_kind(rng)["paths"]
+    X = rows(rng, 4)
+    row = explain(model, X[:1], background=X)[0]
+    whole = explain_model(model, X, background=X, rows=2)
     for draw in (lambda: row_regions_figure(row), lambda: region_mass_figure(whole)):
         with pytest.raises(ValueError, match=r"\b30\b"):
             draw()

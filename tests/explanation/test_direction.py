@@ -22,7 +22,8 @@ from export.models import model as exported
 @pytest.mark.filterwarnings(UNSEEN)
 def test_cells_come_back_from_the_features() -> None:
     """Every kind of column: numbers to seven digits, dates to the day, categories and truths as they are."""
-    model, rows = tabular("compact", NAMES), table(40, NAMES, seed=3)
+    model = tabular("compact", NAMES)
+    rows = table(40, NAMES, seed=3)
     assert isinstance(model.preparation, CodedMap)
     base = model.preparation.base
     assert isinstance(base, TableMap)
@@ -33,7 +34,8 @@ def test_cells_come_back_from_the_features() -> None:
         cells = cells_of[column.name]
         if isinstance(column, NumericColumn | DateColumn):
             assert cells.numbers is not None
-            raw, numbers = column.raw(base._table(rows)), cells.numbers
+            raw = column.raw(base._table(rows))
+            numbers = cells.numbers
             np.testing.assert_array_equal(np.isnan(numbers), np.isnan(raw) & column.indicator)
             both = ~np.isnan(raw)
             offset = column.form.offset if isinstance(column, NumericColumn) else 0

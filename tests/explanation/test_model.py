@@ -18,7 +18,8 @@ ONE_NEURON = Model(Compact(np.array([[[3.0, 0.0, 1.5]]]), np.zeros((1, 1)), np.a
 
 
 def test_mean_contributions_are_those_of_the_rows(rng: np.random.Generator) -> None:
-    X, Z = rng.normal(size=(20, 3)), rng.normal(size=(5, 3))
+    X = rng.normal(size=(20, 3))
+    Z = rng.normal(size=(5, 3))
     explanation = explain_model(ONE_NEURON, X, background=Z)
     each = np.abs(explain(ONE_NEURON, X, background=Z).contributions)
     np.testing.assert_allclose([one.contribution for one in explanation.importance], each.mean(axis=0), atol=1e-14)
@@ -45,7 +46,8 @@ def test_the_direction_is_that_of_the_weights(rng: np.random.Generator) -> None:
 
 
 def test_progress_rises_to_the_end(rng: np.random.Generator) -> None:
-    X, seen = rng.normal(size=(20, 3)), list[float]()
+    X = rng.normal(size=(20, 3))
+    seen = list[float]()
     plan = ExplanationPlan.of(ONE_NEURON, np.eye(3))
     explain_model_inputs(ONE_NEURON, X, ONE_NEURON.predictor.votes(X), plan, progress=seen.append)
     assert seen == sorted(seen)

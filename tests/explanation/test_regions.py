@@ -20,7 +20,8 @@ def predictor(kind: str, rng: np.random.Generator) -> Predictor:
 
 @pytest.mark.parametrize("kind", WITH_TABLE)
 def test_probabilities_sum_to_one_and_shares_to_the_score(kind: str, rng: np.random.Generator) -> None:
-    model, X = predictor(kind, rng), rows(rng, 7)
+    model = predictor(kind, rng)
+    X = rows(rng, 7)
     table = region_table(model)
     assert table is not None
     P = table.probabilities(X)
@@ -34,7 +35,8 @@ def test_probabilities_sum_to_one_and_shares_to_the_score(kind: str, rng: np.ran
 @pytest.mark.parametrize("kind", [*WITH_TABLE, "drawn"])
 @pytest.mark.parametrize("most", [1, 3, 1000])
 def test_what_is_listed_and_what_is_not_make_the_whole(kind: str, most: int, rng: np.random.Generator) -> None:
-    model, X = predictor(kind, rng), rows(rng, 3)
+    model = predictor(kind, rng)
+    X = rows(rng, 3)
     regions_of_rows = row_regions(model, X, most)
     assert regions_of_rows is not None
     members = max(region.member for region in row_regions(model, X, 1000)[0].listed) + 1  # type: ignore[index]
@@ -52,7 +54,8 @@ def test_what_is_listed_and_what_is_not_make_the_whole(kind: str, most: int, rng
 def test_a_region_is_named_by_its_signs(rng: np.random.Generator) -> None:
     """The probability of a sign vector is the share of drawn leading layers that give it: a z-test for each region."""
     model, (W, b, _) = compact("one", rng)
-    x, n = rows(rng, 1)[0], 40_000
+    x = rows(rng, 1)[0]
+    n = 40_000
     drawn = (W[0] + rng.normal(size=(n, *W[0].shape))) @ x + b[0] + rng.normal(size=(n, len(b[0])))
     probabilities = {region.signs: region.probability for region in row_regions(model.predictor, x[None], 8)[0].listed}  # type: ignore[index]
     for signs in product((-1, 1), repeat=3):
@@ -62,7 +65,8 @@ def test_a_region_is_named_by_its_signs(rng: np.random.Generator) -> None:
 
 
 def test_the_map_network_has_one_region(rng: np.random.Generator) -> None:
-    model, X = predictor("drawn", rng), rows(rng, 4)
+    model = predictor("drawn", rng)
+    X = rows(rng, 4)
     regions_of_rows = row_regions(model, X)
     assert regions_of_rows is not None
     for regions, score in zip(regions_of_rows, model.scores(X), strict=True):

@@ -51,7 +51,8 @@ def tabular(kind: str, names: list[str], *, coded: bool = True) -> Model:
 @pytest.mark.filterwarnings(UNSEEN)
 def test_every_kind_of_column_adds_up_to_the_probability(kind: str) -> None:
     """Missing values and unseen categories included."""
-    model, rows = tabular(kind, NAMES), table(8, NAMES, seed=3)
+    model = tabular(kind, NAMES)
+    rows = table(8, NAMES, seed=3)
     explanation = explain(model, rows, background=table(12, NAMES, seed=4), seed=1)
     assert explanation.columns == tuple(NAMES)
     values = public_outputs(model, rows)
@@ -163,12 +164,14 @@ def test_text_is_shown_without_what_is_no_letter() -> None:
 
 def test_a_plan_comes_back_from_json_and_gives_the_same_numbers(rng: np.random.Generator) -> None:
     model = exported("mixture", 12)
-    X, Z = rng.normal(size=(2, 12)), rng.normal(size=(5, 12))
+    X = rng.normal(size=(2, 12))
+    Z = rng.normal(size=(5, 12))
     plan = ExplanationPlan.of(model, Z, seed=7, pairs=3)
     again = ExplanationPlan.from_dict(json.loads(json.dumps(plan.to_dict(), allow_nan=False)))
     assert again.to_dict() == plan.to_dict()
     np.testing.assert_array_equal(again.background, Z.astype(np.float32))
-    first, second = explain(model, X, plan=plan), explain(model, X, plan=again)
+    first = explain(model, X, plan=plan)
+    second = explain(model, X, plan=again)
     np.testing.assert_array_equal(first.contributions, second.contributions)
     assert not first[0].exact
     other = explain(model, X, background=Z, seed=8)
@@ -329,7 +332,8 @@ def test_texts_are_about_the_probability_of_the_class_that_is_predicted(rng: np.
 
 def test_a_row_is_explained_as_the_decision_rule_answers_it(rng: np.random.Generator) -> None:
     plain, _ = compact("one", rng)
-    X, background = rng.normal(size=(12, 5)), rng.normal(size=(4, 5))
+    X = rng.normal(size=(12, 5))
+    background = rng.normal(size=(4, 5))
     for decision in (
         Decision(kind="cut", threshold=0.6, positive=1),
         Decision(kind="abstain", threshold=float(np.median(np.abs(plain.scores(X))))),
@@ -387,7 +391,8 @@ class Reader(HTMLParser):
 @pytest.mark.filterwarnings(UNSEEN)
 def test_notebooks_show_the_numbers_and_hostile_names_as_text() -> None:
     names = hostile()
-    model, rows = tabular("mixture", names), table(7, names, seed=3)
+    model = tabular("mixture", names)
+    rows = table(7, names, seed=3)
     explanation = explain(model, rows, background=table(5, names, seed=4))
     row = Reader(explanation[0]._repr_html_())
     assert row.tags == {"div", "p", "b", "table", "tr", "td", "svg", "rect"}

@@ -86,7 +86,8 @@ def plan(background: np.ndarray, layout: ColumnLayout = LAYOUT, **options: Any) 
 @pytest.mark.parametrize("kind", ["one", "mixture", "classes"])
 def test_exact_contributions_are_those_of_the_definition(kind: str, rng: np.random.Generator) -> None:
     model, arrays = compact(kind, rng)
-    X, Z = rows(rng, 2), rows(rng, 3)
+    X = rows(rng, 2)
+    Z = rows(rng, 3)
     C = arrays[2].shape[2]
     for x, moved in zip(X, shapley_values(model, X, plan(Z)), strict=True):
         expected = shapley_by_coalitions(probability(table_score(*arrays)), x.tolist(), Z.tolist(), OWNERS, C)
@@ -98,7 +99,8 @@ def test_exact_contributions_are_those_of_the_definition(kind: str, rng: np.rand
 @pytest.mark.parametrize("limit", [0, 10], ids=["orders", "coalitions"])
 def test_contributions_add_up_to_the_probability(kind: str, limit: int, rng: np.random.Generator) -> None:
     model, _ = compact(kind, rng)
-    X, Z = rows(rng, 4), rows(rng, 5)
+    X = rows(rng, 4)
+    Z = rows(rng, 5)
     base = public_outputs(model, Z).mean(axis=0)
     for score, moved in zip(
         public_outputs(model, X), shapley_values(model, X, plan(Z, exact_columns=limit)), strict=True
@@ -121,7 +123,8 @@ def every_kind(rng: np.random.Generator) -> dict[str, Model]:
 @pytest.mark.parametrize("kind", ["drawn", "paths", "mixture of paths", "uniform", "moments"])
 def test_predictors_without_a_table_are_explained_too(kind: str, rng: np.random.Generator) -> None:
     model = every_kind(rng)[kind]
-    X, Z = rows(rng, 2), rows(rng, 3)
+    X = rows(rng, 2)
+    Z = rows(rng, 3)
     for x, value, moved in zip(X, public_outputs(model, X)[:, 0], shapley_values(model, X, plan(Z)), strict=True):
 
         def one(row: list[float]) -> list[float]:
@@ -139,7 +142,8 @@ def test_both_games_give_the_same_values(kind: str, rng: np.random.Generator) ->
         "moments of classes": lambda: MomentsPredictor.from_networks([network(rng, 3, width=30)], code_words(3, 3)),
     }
     predictor = wide[kind]() if kind in wide else compact(kind, rng)[0].predictor
-    fast, slow = game_of(predictor, LAYOUT.input_owners), FeatureGame(predictor, LAYOUT.input_owners)
+    fast = game_of(predictor, LAYOUT.input_owners)
+    slow = FeatureGame(predictor, LAYOUT.input_owners)
     assert isinstance(fast, LeadingGame)
     (x, z), players = rows(rng, 2), np.array([0, 1, 3])
     z[3] = x[3]  # the third column agrees
@@ -160,7 +164,8 @@ def test_calibrated_probabilities_are_explained(rng: np.random.Generator) -> Non
     """The value of a coalition is the calibrated probability, not the share of the vote."""
     model, arrays = compact("one", rng)
     model = replace(model, calibration=Calibration(2.0, 0.01))
-    X, Z = rows(rng, 1), rows(rng, 3)
+    X = rows(rng, 1)
+    Z = rows(rng, 3)
 
     def calibrated(x: list[float]) -> list[float]:
         p = probability(table_score(*arrays))(x)[0]
@@ -195,7 +200,8 @@ def test_enumeration_is_the_mean_over_all_orders(J: int, rng: np.random.Generato
 def test_a_column_that_agrees_with_the_background_has_no_part(rng: np.random.Generator) -> None:
     """The null player, though its inputs have weights."""
     model, _ = compact("mixture", rng)
-    X, Z = rows(rng, 1), rows(rng, 4)
+    X = rows(rng, 1)
+    Z = rows(rng, 4)
     Z[:, 1:3] = X[0, 1:3]
     for limit in (0, 10):
         moved = shapley_values(model, X, plan(Z, exact_columns=limit))[0]
@@ -209,7 +215,8 @@ def test_columns_that_do_the_same_have_the_same_part(rng: np.random.Generator) -
     W = model.predictor.W.copy()
     W[:, :, 4] = W[:, :, 0]
     twin = replace(model, predictor=replace(model.predictor, W=W))
-    X, Z = rows(rng, 1), rows(rng, 4)
+    X = rows(rng, 1)
+    Z = rows(rng, 4)
     X[:, 4], Z[:, 4] = X[:, 0], Z[:, 0]
     moved = shapley_values(twin, X, plan(Z))[0].contributions[:, 0]
     assert moved[0] == pytest.approx(moved[3], abs=1e-14)
@@ -219,7 +226,8 @@ def test_columns_that_do_the_same_have_the_same_part(rng: np.random.Generator) -
 def test_the_part_in_a_mixture_is_the_mean_of_the_parts_in_its_members(rng: np.random.Generator) -> None:
     """Linearity, over members and over background rows."""
     model, (W, b, H) = compact("mixture", rng)
-    X, Z = rows(rng, 1), rows(rng, 4)
+    X = rows(rng, 1)
+    Z = rows(rng, 4)
     members = [Model(Compact(W[m, None], b[m, None], H[m, None, :, 0])) for m in range(len(W))]
     whole = shapley_values(model, X, plan(Z))[0].contributions
     parts = [shapley_values(member, X, plan(Z))[0].contributions for member in members]
@@ -258,7 +266,9 @@ def test_all_orders_give_what_all_coalitions_give(rng: np.random.Generator) -> N
 
 
 def test_a_pair_of_orders_is_exact_where_columns_act_alone_or_in_pairs(rng: np.random.Generator) -> None:
-    J, alone, pairs = 6, rng.normal(size=6), rng.normal(size=(6, 6))
+    J = 6
+    alone = rng.normal(size=6)
+    pairs = rng.normal(size=(6, 6))
     table = {S: sum(alone[j] for j in S) + sum(pairs[i, j] for i in S for j in S if i < j) for S in random_game(rng, J)}
     orders = np.array([rng.permutation(J) for _ in range(2)])
     mean, variance = entered(table, np.arange(J), orders)
@@ -277,7 +287,8 @@ def test_sampled_contributions_are_within_their_standard_errors(rng: np.random.G
     inputs = 8
     layout = ColumnLayout(tuple("abcdefgh"), tuple(range(inputs)), (0,) * inputs)
     model, _ = compact("one", rng, width=4, inputs=inputs)
-    X, Z = rows(rng, 1, inputs), rows(rng, 6, inputs)
+    X = rows(rng, 1, inputs)
+    Z = rows(rng, 6, inputs)
     exact = shapley_values(model, X, plan(Z, layout))[0]
     assert exact.exact
     scores = []
@@ -294,9 +305,11 @@ def test_sampled_contributions_are_within_their_standard_errors(rng: np.random.G
 def test_a_row_near_some_background_rows_is_partly_enumerated(rng: np.random.Generator) -> None:
     """Where few columns differ, nothing is sampled; the error is that of the other background rows alone."""
     model, _ = compact("one", rng)
-    X, Z = rows(rng, 1), rows(rng, 2)
+    X = rows(rng, 1)
+    Z = rows(rng, 2)
     Z[0, :3] = X[0, :3]
-    near, far = plan(Z[:1], exact_columns=2), plan(Z, exact_columns=2)
+    near = plan(Z[:1], exact_columns=2)
+    far = plan(Z, exact_columns=2)
     assert shapley_values(model, X, near)[0].exact
     both = shapley_values(model, X, far)[0]
     assert not both.exact

@@ -50,7 +50,9 @@ def signs(row: list[float], thresholds: list[list[float]]) -> list[float]:
 
 
 def encoded(column: dict[str, Any], cell: str) -> list[float]:
-    text, small, kind = cell.strip(), cell.strip().lower(), column["kind"]
+    text = cell.strip()
+    small = cell.strip().lower()
+    kind = column["kind"]
     if kind == "numeric":
         return scaled(number(text, column["form"]), column)
     if kind == "date":
@@ -137,9 +139,11 @@ def written(text: str, form: dict[str, Any]) -> str | None:
 def seconds(text: str) -> str | None:
     clock, parts = (re.fullmatch(pattern, text, re.IGNORECASE) for pattern in GRAMMAR["durations"])
     if clock:
-        sign, numbers = clock[1], [clock[2], clock[3], clock[4], (clock[5] or "0").replace(",", ".")]
+        sign = clock[1]
+        numbers = [clock[2], clock[3], clock[4], (clock[5] or "0").replace(",", ".")]
     elif parts and any(parts.groups()):
-        sign, numbers = "", list(parts.groups())
+        sign = ""
+        numbers = list(parts.groups())
     else:
         return None
     units = GRAMMAR["duration_seconds"]
@@ -160,14 +164,17 @@ def day(name: str, part: dict[str, str], order: str) -> float:
     """Days of the parts of a date, NaN where there is no such day or time."""
     if "name" in part:
         known = [i for i, month in enumerate(GRAMMAR["months"], 1) if month.startswith(part["name"].lower())]
-        month, number = (known or [0])[0], int(part.get("day", 1))
+        month = (known or [0])[0]
+        number = int(part.get("day", 1))
     elif "first" in part:
         if order == "year-month-day":
             return nan
-        month, number = int(part["first"]), int(part["other"])
+        month = int(part["first"])
+        number = int(part["other"])
         month, number = (number, month) if order == "day/month/year" else (month, number)
     else:
-        month, number = int(part["month"]), int(part.get("day", 1))
+        month = int(part["month"])
+        number = int(part.get("day", 1))
     year = int(part["year"]) if "year" in part else int(part["short"]) + (2000 if int(part["short"]) <= 68 else 1900)
     hour, minute, second, ahead, minutes = (
         int(part.get(key, 0)) for key in ("hour", "minute", "second", "zone_hour", "zone_minute")

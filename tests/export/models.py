@@ -15,6 +15,7 @@ from abnet.model.predictors.compact import Compact
 from abnet.model.predictors.layers import Layers
 from abnet.model.predictors.moments import MomentsPredictor
 from abnet.model.predictors.paths import Paths
+from abnet.model.predictors.pbgnet import PBGNetPredictor
 from abnet.model.predictors.predictor import Predictor
 from abnet.networks.bam import BAM
 from abnet.networks.codebook import code_words
@@ -65,6 +66,9 @@ def model(kind: str, n_inputs: int, *, seed: int = 0, width: int = 5, **about: A
         "mixture": lambda: Compact.from_networks([network(3, 1) for _ in range(4)]),
         "paths": lambda: Paths.from_networks([network(7, 1)], rng, n_paths=9),
         "mixture of paths": lambda: Paths.from_networks([network(1) for _ in range(2)], rng, n_paths=30),
+        "pbgnet": lambda: PBGNetPredictor.from_networks([network(4, 1), network(4, 1)]),
+        "wide pbgnet": lambda: PBGNetPredictor.from_networks([network(20, 3, 1)]),
+        "wide exact": lambda: PBGNetPredictor.from_networks([network(1) for _ in range(2)]),
         "classes": lambda: Compact.from_networks([network(4) for _ in range(3)], words(4)),
         "classes by paths": lambda: Paths.from_networks(
             [network(6, 5) for _ in range(3)], rng, n_paths=40, words=words(5)
@@ -93,7 +97,8 @@ BOOK = np.array([[1, 1, -1], [-1, -1, -1], [-1, 1, 1], [1, -1, 1], [1, 1, 1]], n
 KINDS = (
     "compact", "drawn", "wide drawn", "mixture", "classes", "paths", "mixture of paths", "classes by paths",
     "a code book of its own", "drawn classes", "drawn classes, one layer", "wide drawn classes", "moments",
-    "moments of classes", "wide moments of classes", "rounded moments of classes",
+    "moments of classes", "wide moments of classes", "rounded moments of classes", "pbgnet", "wide pbgnet",
+    "wide exact",
 )  # fmt: skip
 
 

@@ -48,11 +48,13 @@ def test_all_labels_are_the_same(name: str, decimals: int, tmp_path: Path) -> No
     new: Any = rows(5000, decimals, seed=1)
     single: Any = new.astype(np.float32)
     if name == "table":
-        new, single = pl.DataFrame(new, schema=NAMES), pl.DataFrame(single, schema=NAMES)
+        new = pl.DataFrame(new, schema=NAMES)
+        single = pl.DataFrame(single, schema=NAMES)
     labels = model.predict(new)
     assert len(set(labels.tolist())) == 2
     np.testing.assert_array_equal(model.predict(single), labels)
-    program, graph = build(model, tmp_path)[0], onnx_program(model)
+    program = build(model, tmp_path)[0]
+    graph = onnx_program(model)
     for given in (new, single):
         np.testing.assert_array_equal(model.classes_[run_c(program, model, given)[0]], labels)
         np.testing.assert_array_equal(run_onnx(graph, feed(model, given))["label"], labels)

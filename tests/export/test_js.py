@@ -81,7 +81,7 @@ def path_models() -> dict[str, Model]:
         "several classes": Model(Paths.from_networks(several, rng, n_paths=20, words=words(5)), vowels),
         "a code book of its own": Model(Paths.from_networks(own, rng, n_paths=10, words=words(3)), vowels),
         "drawn, several classes": Model(Layers.from_network(network(4, 20, 5), words(5)), vowels),
-        "pbgnet": Model(PBGNetPredictor.from_network(network(4, 5, 3, 1))),
+        "pbgnet": Model(PBGNetPredictor.from_networks([network(4, 5, 3, 1)])),
         "moments": Model(MomentsPredictor.from_networks([network(4, 30, 20, 1), network(4, 30, 20, 1)], e=0.5)),
         "moments, several classes": Model(MomentsPredictor.from_networks(several, words(5)), vowels),
     }

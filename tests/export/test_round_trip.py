@@ -33,7 +33,8 @@ def same_everywhere(model: Model, rows: Any, folder: Path) -> None:
     """Labels of the C program and of onnxruntime are Python's, probabilities within 1e-5."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenWarning)
-        expected, shares = model.predict(rows), model.predict_proba(rows)
+        expected = model.predict(rows)
+        shares = model.predict_proba(rows)
     codes, probabilities = run_c(build(model, folder)[0], model, rows)
     assert model.classes_[codes].tolist() == expected.tolist()
     np.testing.assert_allclose(probabilities, shares, atol=1e-5)

@@ -28,9 +28,11 @@ def stored() -> dict[str, Any]:
 
 
 def test_the_library_computes_what_the_file_says() -> None:
-    everything, made = json.loads(PATH.read_text(encoding="utf-8")), json.loads(json.dumps(golden_vectors()))
+    everything = json.loads(PATH.read_text(encoding="utf-8"))
+    made = json.loads(json.dumps(golden_vectors()))
     assert everything["grammar"] == made["grammar"]
-    known, found = everything["models"], made["models"]
+    known = everything["models"]
+    found = made["models"]
     assert list(known) == list(found)
     for name in known:
         assert known[name]["config"] == found[name]["config"], name

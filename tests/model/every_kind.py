@@ -22,6 +22,7 @@ from abnet.model.predictors.moments import MomentsPredictor
 from abnet.model.predictors.paths import Paths
 from abnet.model.predictors.pbgnet import PBGNetPredictor
 from abnet.model.predictors.predictor import Predictor
+from abnet.model.predictors.sampled_pbgnet import SampledPBGNetPredictor
 from abnet.model.predictors.uniform import UniformPredictor
 from abnet.networks.bam import BAM
 from abnet.networks.codebook import code_words
@@ -42,14 +43,23 @@ def pair_of(network: BAM) -> list[BAM]:
     return [network, BAM(network.weights, tuple(-0.5 * b for b in network.biases))]
 
 
+def widened(network: BAM) -> BAM:
+    """The network with four copies of each neuron of its last hidden layer, which needs no table then."""
+    *below, W, last = network.weights
+    *biases, b, b_last = network.biases
+    return BAM((*below, np.tile(W, (4, 1)), np.tile(last, (1, 4))), (*biases, np.tile(b, 4), b_last))
+
+
 ALL: dict[str, Make] = {
     "table": lambda network, rng: Compact.from_networks([network]),
     "table: mixture": lambda network, rng: Compact.from_networks(pair_of(network)),
     "paths": lambda network, rng: Paths.from_networks([network], rng, n_paths=9),
     "paths: mixture": lambda network, rng: Paths.from_networks(pair_of(network), rng, n_paths=10),
     "uniform": lambda network, rng: UniformPredictor.from_network(network, rng, n_samples=9),
-    "pbgnet": lambda network, rng: PBGNetPredictor.from_network(network),
-    "pbgnet: drawn": lambda network, rng: PBGNetPredictor.from_network(network, rng, n_samples=9),
+    "table: with error": lambda network, rng: Compact.from_networks([widened(network)]),
+    "pbgnet": lambda network, rng: PBGNetPredictor.from_networks([network]),
+    "pbgnet: wide mixture": lambda network, rng: PBGNetPredictor.from_networks(pair_of(widened(network))),
+    "pbgnet: drawn": lambda network, rng: SampledPBGNetPredictor.from_network(network, rng, n_samples=9),
     "layers": lambda network, rng: Layers.from_network(network),
     "layers: units": lambda network, rng: binary_network(network),
     "moments": lambda network, rng: MomentsPredictor.from_networks(pair_of(network)),

@@ -44,7 +44,8 @@ def test_every_truncation_is_refused(model: Path) -> None:
 
 
 def test_every_flipped_byte_is_refused_or_harmless(model: Path) -> None:
-    content, original = model.read_bytes(), abnet.load(model)
+    content = model.read_bytes()
+    original = abnet.load(model)
     generator = np.random.default_rng(0)
     positions = {
         *range(24),

@@ -21,12 +21,12 @@ from abnet.certificates.evidence import observe
 from abnet.certificates.fitted_rows import row_filter
 from abnet.certificates.from_evidence import certify
 from abnet.certificates.terms import Terms
-from abnet.certificates.training_rows import label_values
 from abnet.model.card import Card
 from abnet.model.digest import model_digest
 from abnet.model.distributed_scoring import certify_frame, certify_parts, partition_evidence, score_frame
 from abnet.model.model import Model
 from abnet.utils.errors import TrainingRowsError
+from abnet.utils.label_values import label_values
 from broken_promise import breaks
 from export import models
 

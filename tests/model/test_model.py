@@ -34,7 +34,8 @@ def test_labels_are_those_of_the_scores(kind: str) -> None:
 
 @each_several
 def test_of_several_the_largest_share_wins(kind: str, rng: np.random.Generator) -> None:
-    found, X = several(kind, rng), rng.normal(size=(50, 4))
+    found = several(kind, rng)
+    X = rng.normal(size=(50, 4))
     scores = found.scores(X)
     assert scores.shape == (50, 3)
     np.testing.assert_array_equal(found.predict(X), found.classes_[scores.argmax(axis=1)])
@@ -57,7 +58,8 @@ def test_shares_are_given_where_scores_are_shares(kind: str) -> None:
 
 @each_several
 def test_shares_of_several_sum_to_one(kind: str, rng: np.random.Generator) -> None:
-    found, X = several(kind, rng), rng.normal(size=(50, 4))
+    found = several(kind, rng)
+    X = rng.normal(size=(50, 4))
     if found.predictor.shares:
         np.testing.assert_allclose(found.vote_share(X).sum(axis=1), 1, atol=1e-12)
 
@@ -78,7 +80,8 @@ def test_a_cut_answers_by_its_threshold() -> None:
 
 
 def test_a_model_that_abstains_answers_none(rng: np.random.Generator) -> None:
-    plain, X = several("table", rng), rng.normal(size=(50, 4))
+    plain = several("table", rng)
+    X = rng.normal(size=(50, 4))
     sure = plain.scores(X).max(axis=1)
     threshold = float(np.median(sure))
     found = replace(plain, decision=Decision(kind="abstain", threshold=threshold)).predict(X)

@@ -12,6 +12,7 @@ from abnet.networks import ancestral, exact
 from abnet.networks.ancestral import sign_means
 from abnet.networks.bam import BAM
 from abnet.networks.cube import corner_probabilities, corners
+from abnet.networks.lifting import lift
 from conftest import random_network
 
 SIZES = [(3, 4, 1), (3, 4, 3, 1), (3, 3, 2, 3, 3, 1)]
@@ -34,7 +35,7 @@ def z_scores(values: Any, truth: Any) -> Any:
 def test_paths_are_unbiased(sizes: tuple[int, ...], rng: np.random.Generator) -> None:
     network, X = random_network(rng, sizes, scale=2.0), rng.normal(size=(5, 3))
     keys = jax.random.split(jax.random.key(1), DRAWS)
-    layers, lifted = jax_layers(network), jnp.asarray(exact.lift(X), jnp.float32)
+    layers, lifted = jax_layers(network), jnp.asarray(lift(X), jnp.float32)
     paths = ancestral.straight_through, ancestral.local_expectation
     for values in jax.jit(jax.vmap(lambda k: [path(layers, lifted, k) for path in paths]))(keys):
         assert np.abs(z_scores(values, exact.expected_output(network, X))).max() < 4.5
@@ -42,7 +43,7 @@ def test_paths_are_unbiased(sizes: tuple[int, ...], rng: np.random.Generator) ->
 
 def test_mean_over_paths_is_the_mean_of_separate_paths(rng: np.random.Generator) -> None:
     layers = jax_layers(random_network(rng, (3, 4, 3, 1)))
-    lifted = jnp.asarray(exact.lift(rng.normal(size=(2, 3))), jnp.float32)
+    lifted = jnp.asarray(lift(rng.normal(size=(2, 3))), jnp.float32)
     keys = jax.random.split(jax.random.key(0), 3)
     path, output = jax.jit(ancestral.local_expectation), jax.jit(ancestral.output, static_argnums=3)
     separate = np.mean([path(layers, lifted, k) for k in keys], axis=0)
@@ -66,7 +67,7 @@ def test_local_expectation_gradient_is_unbiased_in_the_last_two_layers(
     sizes: tuple[int, ...], rng: np.random.Generator
 ) -> None:
     network = random_network(rng, sizes, scale=2.0)
-    lifted = jnp.asarray(exact.lift(rng.normal(size=(4, 3))), jnp.float32)
+    lifted = jnp.asarray(lift(rng.normal(size=(4, 3))), jnp.float32)
     drawn, truth = gradients(ancestral.local_expectation, network, lifted), true_gradients(network, lifted)
     for layer in (-1, -2):
         assert np.abs(z_scores(drawn[layer], truth[layer])).max() < 4.5
@@ -74,7 +75,7 @@ def test_local_expectation_gradient_is_unbiased_in_the_last_two_layers(
 
 def test_straight_through_gradient_is_biased(rng: np.random.Generator) -> None:
     network = random_network(rng, (3, 4, 1), scale=2.0)
-    lifted = jnp.asarray(exact.lift(rng.normal(size=(4, 3))), jnp.float32)
+    lifted = jnp.asarray(lift(rng.normal(size=(4, 3))), jnp.float32)
     drawn, truth = gradients(ancestral.straight_through, network, lifted), true_gradients(network, lifted)
     assert np.abs(z_scores(drawn[0], truth[0])).max() > 10
 
@@ -95,7 +96,7 @@ def test_normal_mean_is_close_for_many_small_weights_and_not_for_one_large(rng: 
 
 def test_one_hidden_layer_needs_no_draw(rng: np.random.Generator) -> None:
     layers = jax_layers(random_network(rng, (3, 6, 1)))
-    lifted = jnp.asarray(exact.lift(rng.normal(size=(3, 3))), jnp.float32)
+    lifted = jnp.asarray(lift(rng.normal(size=(3, 3))), jnp.float32)
     output = jax.jit(ancestral.normal_output, static_argnums=3)
     one, other = (output(layers, lifted, jax.random.key(k), 1) for k in (0, 1))
     np.testing.assert_array_equal(one, other)
@@ -106,7 +107,7 @@ def test_deep_surrogate_averages_the_last_layer_given_the_draws_below(rng: np.ra
     """Its mean over many paths is close to the truth."""
     network = random_network(rng, (3, 8, 8, 1), scale=3.0)
     X = rng.normal(size=(6, 3))
-    lifted = jnp.asarray(exact.lift(X), jnp.float32)
+    lifted = jnp.asarray(lift(X), jnp.float32)
     truth = np.asarray(exact.expected_output(network, X))
     output = jax.jit(ancestral.normal_output, static_argnums=3)
     surrogate = np.asarray(output(jax_layers(network), lifted, jax.random.key(3), DRAWS))

@@ -10,6 +10,8 @@ import pytest
 from abnet.networks import ancestral, classes, exact
 from abnet.networks.bam import BAM
 from abnet.networks.codebook import code_words, decode_table, nearest_word
+from abnet.networks.independent_signs import normal_means
+from abnet.networks.lifting import lift
 from conftest import random_network
 
 CASES = [((3, 4, 3), 3), ((3, 4, 3, 4), 5), ((2, 3, 3, 2, 4), 4)]
@@ -51,7 +53,7 @@ def test_two_classes_are_the_binary_network(rng: np.random.Generator) -> None:
 def test_paths_are_unbiased(sizes: tuple[int, ...], K: int, rng: np.random.Generator) -> None:
     network, X = random_network(rng, sizes, scale=2.0), rng.normal(size=(5, sizes[0]))
     layers = tuple(jnp.asarray(V, jnp.float32) for V in network.layers)
-    lifted, table = jnp.asarray(exact.lift(X), jnp.float32), jnp.asarray(decode_table(code_words(K, sizes[-1])))
+    lifted, table = jnp.asarray(lift(X), jnp.float32), jnp.asarray(decode_table(code_words(K, sizes[-1])))
     keys = jax.random.split(jax.random.key(1), 4000)
     draw = jax.jit(jax.vmap(lambda k: classes.path_probabilities(layers, lifted, k, 1, table)))
     values = np.asarray(draw(keys), np.float64)
@@ -61,7 +63,7 @@ def test_paths_are_unbiased(sizes: tuple[int, ...], K: int, rng: np.random.Gener
 
 def test_normal_means_are_those_of_single_neurons(rng: np.random.Generator) -> None:
     V, m = rng.normal(size=(3, 9)), rng.uniform(-1, 1, (5, 8))
-    together = classes.normal_means(V, m.T)
+    together = normal_means(V, m.T)
     for neuron in range(3):
         np.testing.assert_allclose(together[neuron], ancestral.normal_mean(V[neuron : neuron + 1], m), atol=1e-14)
 
@@ -72,6 +74,6 @@ def test_surrogate_treats_shared_outputs_as_independent(rng: np.random.Generator
     layers = tuple(jnp.asarray(V, jnp.float32) for V in network.layers)
     table = jnp.asarray(decode_table(code_words(K, 4)))
     surrogate = jax.jit(classes.normal_probabilities, static_argnums=3)
-    P = surrogate(layers, jnp.asarray(exact.lift(X), jnp.float32), jax.random.key(0), 5, table)
+    P = surrogate(layers, jnp.asarray(lift(X), jnp.float32), jax.random.key(0), 5, table)
     np.testing.assert_allclose(P.sum(axis=1), 1, atol=1e-5)
     assert np.abs(np.asarray(P) - exact_probabilities(network, X, K)).max() < 0.1

@@ -71,7 +71,8 @@ def test_impossible_lengths_are_refused(K: int, c: int) -> None:
 @pytest.mark.parametrize("K", [MANY_CLASSES, MANY_CLASSES + 1, 100])
 def test_many_classes_are_decoded_by_sums_to_the_same_probabilities(K: int, rng: np.random.Generator) -> None:
     """In NumPy and in JAX, derivatives included, against the product that knows nothing of single ones."""
-    table, m = decode_table(code_words(K, 8)), rng.uniform(-1, 1, (6, 8))
+    table = decode_table(code_words(K, 8))
+    m = rng.uniform(-1, 1, (6, 8))
     expected = multilinear(table, m)
     np.testing.assert_allclose(decoded(table, m), expected, atol=1e-14)
     np.testing.assert_allclose(decoded(table, m).sum(axis=1), 1)
@@ -93,7 +94,8 @@ def test_two_classes_keep_one_neuron() -> None:
 def test_the_word_nearest_to_the_mean_output_is_another_predictor() -> None:
     """It may err where three fifths of the networks are right: no bound on their vote covers it."""
     words = np.array([[1, 1, 1], [-1, -1, -1]], np.int8)
-    outputs, shares = np.array([[1.0, 1.0, -1.0], [-1.0, -1.0, -1.0]]), np.array([0.6, 0.4])
+    outputs = np.array([[1.0, 1.0, -1.0], [-1.0, -1.0, -1.0]])
+    shares = np.array([0.6, 0.4])
     votes = shares @ np.eye(2)[nearest_word(words, outputs)]
     assert votes.tolist() == [0.6, 0.4]
     assert nearest_word(words, (shares @ outputs)[None]).tolist() == [1]

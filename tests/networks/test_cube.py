@@ -30,7 +30,8 @@ def test_corner_probabilities_are_products_of_coins(d: int, rng: np.random.Gener
 @pytest.mark.parametrize("columns", [(), (3,), (2, 2)])
 @pytest.mark.parametrize("d", [1, 2, 5])
 def test_multilinear_is_an_expectation(d: int, columns: tuple[int, ...], rng: np.random.Generator) -> None:
-    h, m = rng.normal(size=(2**d, *columns)), rng.uniform(-1, 1, (6, d))
+    h = rng.normal(size=(2**d, *columns))
+    m = rng.uniform(-1, 1, (6, d))
     expected = np.tensordot(corner_probabilities(m), h, axes=1)
     np.testing.assert_allclose(multilinear(h, m), expected, rtol=1e-12, atol=1e-14)
     assert multilinear(h, m).shape == (6, *columns)

@@ -4,16 +4,30 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import mpmath
 import numpy as np
 import pytest
 import scipy.special
 from jax import enable_x64
 from jaxtyping import TypeCheckError
 
-from abnet.networks import cube, exact, expected_output, kl, pbgnet, region_values
+from abnet.networks import (
+    Exact,
+    PBGNet,
+    cube,
+    exact,
+    expected_output,
+    independent_signs,
+    kl,
+    pbgnet,
+    region_values,
+    representation_probabilities,
+    square_wave,
+)
 from abnet.networks.bam import BAM
 from abnet.networks.cube import corner_probabilities, corners
-from abnet.networks.exact import check_width, lift
+from abnet.networks.exact import check_width
+from abnet.networks.lifting import lift, mean_activation
 from conftest import random_network
 from networks.as_written import abnet_output
 
@@ -89,8 +103,8 @@ def test_leaving_the_bias_variance_out_is_caught_by_that_test() -> None:
 
 def test_transition_columns_and_layer_probabilities_sum_to_one(rng: np.random.Generator) -> None:
     bam = random_network(rng, (3, 4, 3, 1))
-    P_1 = corner_probabilities(exact.mean_activation(bam.layers[0], lift(rng.normal(size=(5, 3)))))
-    Psi = corner_probabilities(exact.mean_activation(bam.layers[1], lift(corners(4, np.float64)))).T
+    P_1 = corner_probabilities(mean_activation(bam.layers[0], lift(rng.normal(size=(5, 3)))))
+    Psi = corner_probabilities(mean_activation(bam.layers[1], lift(corners(4, np.float64)))).T
     np.testing.assert_allclose(P_1.sum(1), 1)
     np.testing.assert_allclose(Psi.sum(0), 1)
     np.testing.assert_allclose((Psi @ P_1.T).sum(0), 1)
@@ -102,7 +116,7 @@ def test_region_values_are_bounded_and_give_the_output(sizes: tuple[int, ...], r
     H = region_values(bam)
     assert H.shape == (2 ** sizes[1],)
     assert np.abs(H).max() <= 1
-    P_1 = corner_probabilities(exact.mean_activation(bam.layers[0], lift(X)))
+    P_1 = corner_probabilities(mean_activation(bam.layers[0], lift(X)))
     np.testing.assert_allclose(P_1 @ H, expected_output(bam, X), atol=1e-14)
 
 
@@ -113,8 +127,8 @@ def test_a_table_of_class_probabilities_fits_as_well_as_signs(rng: np.random.Gen
     H = region_values(bam, table)
     assert H.shape == (8, 3)
     np.testing.assert_allclose(H.sum(1), 1)
-    Psi_2: Any = corner_probabilities(exact.mean_activation(bam.layers[1], lift(corners(3, np.float64))))
-    Psi_3 = corner_probabilities(exact.mean_activation(bam.layers[2], lift(corners(2, np.float64))))
+    Psi_2: Any = corner_probabilities(mean_activation(bam.layers[1], lift(corners(3, np.float64))))
+    Psi_3 = corner_probabilities(mean_activation(bam.layers[2], lift(corners(2, np.float64))))
     expected: Any = Psi_2 @ Psi_3 @ table
     np.testing.assert_allclose(H, expected, atol=1e-14)
 
@@ -217,10 +231,98 @@ def test_kl_is_the_divergence_of_the_gaussians(rng: np.random.Generator) -> None
 
 
 def test_too_wide_networks_are_refused_with_cost_and_alternatives() -> None:
-    with pytest.raises(ValueError, match=r"layer 2 .*30.*2\^30.*ancestral.*uniform"):
-        check_width((5, 4, 30, 1))
+    for sizes in ((5, 4, 30, 3, 1), (5, 4, 30, 2)):
+        with pytest.raises(ValueError, match=r"Hidden layer 2 has 30 units.*2\^30.*ancestral.*uniform"):
+            check_width(sizes)
+    wide = BAM.init(np.random.default_rng(0), (2, 25, 3, 1))
     with pytest.raises(ValueError, match=r"2\^25"):
-        expected_output(BAM.init(np.random.default_rng(0), (2, 25, 1)), np.zeros((1, 2)))
+        expected_output(wide, np.zeros((1, 2)))
+    with pytest.raises(ValueError, match=r"2\^25"):
+        region_values(BAM.init(np.random.default_rng(0), (2, 25, 1)))
+    with pytest.raises(ValueError, match=r"2\^25"):
+        representation_probabilities(BAM.init(np.random.default_rng(0), (2, 25, 1)), np.zeros((1, 2)), 1)
+
+
+class ManyDigits:
+    """NumPy's functions on arrays of mpmath's numbers."""
+
+    erf = np.frompyfunc(mpmath.erf, 1, 1)
+    prod = staticmethod(np.prod)
+    stack = staticmethod(np.stack)
+
+    @staticmethod
+    def asarray(values: Any, dtype: Any = None) -> Any:
+        return np.vectorize(mpmath.mpf, otypes=[object])(np.asarray(values, float))
+
+
+WIDE = [(3, 30, 1), (3, 4, 30, 1), (3, 3, 2, 40, 1)]
+
+
+@pytest.mark.parametrize("sizes", WIDE, ids=str)
+def test_a_wide_last_hidden_layer_is_the_mean_over_drawn_networks(
+    sizes: tuple[int, ...], rng: np.random.Generator
+) -> None:
+    bam, X, draws = random_network(rng, sizes), inputs(rng, sizes[0]), 4000
+    F = expected_output(bam, X)
+    votes = np.mean([bam.perturb(rng).predict(X) for _ in range(draws)], axis=0)
+    assert np.abs((votes - F) / np.sqrt((1 - F**2) / draws)).max() < 4.5
+
+
+@pytest.mark.parametrize("sizes", [(3, 6, 1), (3, 4, 6, 1), (2, 3, 2, 5, 1)], ids=str)
+def test_the_series_equals_enumeration_within_the_proved_error(
+    sizes: tuple[int, ...], rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a smaller T the error can be seen; it would not be proved without that of the series."""
+    monkeypatch.setattr(independent_signs, "WIDEST_TABLE", 0)
+    bam, X = random_network(rng, sizes), inputs(rng, sizes[0])
+    truth = enumerate_outputs(bam, X)
+    error = np.abs(expected_output(bam, X) - truth).max()
+    assert error <= exact.output_error(bam.layers) < 1e-11
+    assert error < 1e-13
+    monkeypatch.setitem(square_wave.REACH, "float64", 1.5)
+    error = np.abs(expected_output(bam, X) - truth).max()
+    assert 1e-5 < error <= exact.output_error(bam.layers)
+
+
+def test_the_proved_error_holds_in_exact_arithmetic(rng: np.random.Generator) -> None:
+    """Of the float64 computation, against forty digits; by tables and by series."""
+    for narrow in (12, 0):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(independent_signs, "WIDEST_TABLE", narrow)
+            bam, X = random_network(rng, (2, 3, 4, 1)), rng.normal(size=(3, 2))
+            with mpmath.workdps(40):
+                weights = [ManyDigits.asarray(W) for W in bam.weights]
+                biases = [ManyDigits.asarray(b) for b in bam.biases]
+                rows = [ManyDigits.asarray(x) for x in X]
+                many = [abnet_output(weights, biases, x, ManyDigits, ManyDigits.erf) for x in rows]
+                error = max(abs(mpmath.mpf(float(F)) - G) for F, G in zip(expected_output(bam, X), many, strict=True))
+            assert 0 < error <= exact.output_error(bam.layers)
+
+
+def test_gradients_of_a_wide_last_hidden_layer_are_those_of_the_table(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bam = jax.tree.map(lambda a: jnp.asarray(a, jnp.float32), random_network(rng, (3, 3, 13, 1)))
+    X = inputs(rng, 3)
+
+    def gradient() -> Any:
+        return jax.jit(jax.grad(lambda b: (expected_output(b, X) ** 2).sum()))(bam)
+
+    by_series = gradient()
+    monkeypatch.setattr(independent_signs, "WIDEST_TABLE", 13)
+    for found, expected in zip(jax.tree.leaves(by_series), jax.tree.leaves(gradient()), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=0, atol=2e-5)
+
+
+def test_the_surrogate_is_the_normal_approximation_of_wide_layers_only(rng: np.random.Generator) -> None:
+    narrow, wide = (random_network(rng, (3, 3, d, 1)) for d in (4, 40))
+    lifted = lift(inputs(rng, 3))
+    for module, aggregation in ((exact, Exact()), (pbgnet, PBGNet())):
+        np.testing.assert_array_equal(
+            aggregation.surrogate(narrow.layers, lifted), module.output(narrow.layers, lifted)
+        )
+        difference = np.abs(aggregation.surrogate(wide.layers, lifted) - module.output(wide.layers, lifted)).max()
+        assert 1e-7 < difference < 0.05
 
 
 def test_wrong_shapes_are_errors_and_not_numbers(rng: np.random.Generator) -> None:
@@ -247,7 +349,7 @@ def test_kl_of_networks_of_different_widths_is_an_error(module: Any, rng: np.ran
 
 def test_shapes_in_annotations_are_checked_in_tests(rng: np.random.Generator) -> None:
     with pytest.raises(TypeCheckError):
-        exact.mean_activation(rng.normal(size=(2, 4)), rng.normal(size=(5, 3)))
+        mean_activation(rng.normal(size=(2, 4)), rng.normal(size=(5, 3)))
 
 
 def test_region_probabilities_are_products_of_their_units(rng: np.random.Generator) -> None:

@@ -20,7 +20,8 @@ def signs(d: int) -> list[tuple[int, ...]]:
 
 
 def psi_as_written(bam: BAM, k: int) -> np.ndarray:
-    W, b = bam.weights[k - 1], bam.biases[k - 1]
+    W = bam.weights[k - 1]
+    b = bam.biases[k - 1]
     d, below = W.shape
     columns = []
     for s_below in signs(below):
@@ -37,7 +38,8 @@ def test_psi_is_the_formula_and_its_columns_sum_to_one(k: int, rng: np.random.Ge
 
 
 def test_the_forward_form_is_the_product_of_transitions_and_ends_at_the_output(rng: np.random.Generator) -> None:
-    bam, X = random_network(rng, SIZES), rng.normal(size=(6, 3))
+    bam = random_network(rng, SIZES)
+    X = rng.normal(size=(6, 3))
     P = exact.region_probabilities(bam.weights[0], bam.biases[0], X)
     for layer in range(1, 5):
         if layer > 1:
@@ -49,10 +51,13 @@ def test_the_forward_form_is_the_product_of_transitions_and_ends_at_the_output(r
 
 
 def test_they_are_the_shares_of_drawn_networks(rng: np.random.Generator) -> None:
-    bam, x, draws = random_network(rng, (2, 2, 2, 1)), rng.normal(size=2), 8000
+    bam = random_network(rng, (2, 2, 2, 1))
+    x = rng.normal(size=2)
+    draws = 8000
     counts = np.zeros(4)
     for _ in range(draws):
-        drawn, s = bam.perturb(rng), x
+        drawn = bam.perturb(rng)
+        s = x
         for W, b in zip(drawn.weights[:2], drawn.biases[:2], strict=True):
             s = sgn(W @ s + b)
         counts[signs(2).index(tuple(s.astype(int)))] += 1
@@ -61,7 +66,8 @@ def test_they_are_the_shares_of_drawn_networks(rng: np.random.Generator) -> None
 
 
 def test_blocks_and_jax_change_nothing(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
-    bam, X = random_network(rng, (3, 4, 3, 1)).astype(np.float32), rng.normal(size=(5, 3))
+    bam = random_network(rng, (3, 4, 3, 1)).astype(np.float32)
+    X = rng.normal(size=(5, 3))
     whole = representation_probabilities(bam.astype(np.float64), X, 3)
     monkeypatch.setattr(forward, "BLOCK", 16)
     blocks = representation_probabilities(bam.astype(np.float64), X, 3)
@@ -73,7 +79,8 @@ def test_blocks_and_jax_change_nothing(rng: np.random.Generator, monkeypatch: py
 
 
 def test_wrong_layers_and_shapes_are_refused(rng: np.random.Generator) -> None:
-    bam, X = random_network(rng, SIZES), rng.normal(size=(6, 3))
+    bam = random_network(rng, SIZES)
+    X = rng.normal(size=(6, 3))
     for layer in (0, 5):
         with pytest.raises(ValueError, match=rf"1 to 4.*\b{layer}\b"):
             representation_probabilities(bam, X, layer)

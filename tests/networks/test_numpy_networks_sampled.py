@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from abnet.networks import BAM, Aggregation, Ancestral, SampledPBGNet, Uniform
-from abnet.networks.exact import lift
+from abnet.networks.lifting import lift
 
 
 @pytest.mark.parametrize("aggregation", [Uniform(50), SampledPBGNet(50), Ancestral(50)], ids=lambda a: type(a).__name__)

@@ -15,6 +15,7 @@ from abnet.networks import Aggregation, Ancestral, Exact, PBGNet, SampledPBGNet,
 from abnet.networks.bam import BAM
 from abnet.networks.codebook import code_words, decode_table
 from abnet.networks.gaussian_kl import gaussian_kl
+from abnet.networks.lifting import lift
 from abnet.networks.posterior import Posterior, register_with_jax
 from abnet.networks.protocol import linear_loss
 from abnet.training.objective import Objective
@@ -58,7 +59,7 @@ def deviations(some: Posterior) -> np.ndarray:
 def test_output_is_the_mean_over_drawn_networks(count: int, rng: np.random.Generator) -> None:
     """z-test against networks with every weight and bias drawn, sign activations, and deviations other than 1."""
     some, X, draws = posterior(rng, count), rng.normal(size=(5, 3)), 2000
-    F = some.output(exact.lift(X))
+    F = some.output(lift(X))
     votes = np.mean([some.draw(rng)[0].predict(X) for _ in range(draws)], axis=0)
     assert np.abs((votes - F) / np.sqrt((1 - F**2) / draws)).max() < 4.5
 
@@ -120,7 +121,7 @@ def test_draws_are_normal_around_the_centres(rng: np.random.Generator) -> None:
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_jax_gives_what_numpy_gives_under_jit_vmap_and_grad(count: int, rng: np.random.Generator) -> None:
-    some, lifted = posterior(rng, count), exact.lift(rng.normal(size=(4, 3)))
+    some, lifted = posterior(rng, count), lift(rng.normal(size=(4, 3)))
     ours, rows = in_jax(some), jnp.asarray(lifted, jnp.float32)
     value = jax.jit(lambda p: (p.output(rows), p.kl()))
     np.testing.assert_allclose(value(ours)[0], some.output(lifted), atol=1e-5)
@@ -136,7 +137,7 @@ def test_jax_gives_what_numpy_gives_under_jit_vmap_and_grad(count: int, rng: np.
 def test_members_in_units_of_their_deviations_have_the_same_output(rng: np.random.Generator) -> None:
     some, X = posterior(rng, 2), rng.normal(size=(4, 3))
     mean = np.mean([exact.expected_output(network, X) for network in some.members], axis=0)
-    np.testing.assert_allclose(some.output(exact.lift(X)), mean, atol=1e-12)
+    np.testing.assert_allclose(some.output(lift(X)), mean, atol=1e-12)
     with pytest.raises(ValueError, match="2 members"):
         _ = some.map_network
 
@@ -144,7 +145,7 @@ def test_members_in_units_of_their_deviations_have_the_same_output(rng: np.rando
 def test_several_classes_have_probabilities(rng: np.random.Generator) -> None:
     table = decode_table(code_words(3, 4))
     some = posterior(rng, 2, sizes=(3, 2, 4), log_sigma=None)
-    P = some.output(exact.lift(rng.normal(size=(5, 3))), table=table)
+    P = some.output(lift(rng.normal(size=(5, 3))), table=table)
     np.testing.assert_allclose(P.sum(axis=1), 1)
 
 
@@ -152,7 +153,7 @@ def test_several_classes_have_probabilities(rng: np.random.Generator) -> None:
 def test_aggregations_of_two_classes_refuse_a_table(aggregation: Aggregation, rng: np.random.Generator) -> None:
     some = posterior(rng, 1, sizes=(3, 2, 2), aggregation=aggregation, log_sigma=None)
     with pytest.raises(ValueError, match="table"):
-        some.output(exact.lift(np.ones((1, 3))), table=np.eye(4))
+        some.output(lift(np.ones((1, 3))), table=np.eye(4))
 
 
 def test_networks_that_do_not_belong_together_are_refused(rng: np.random.Generator) -> None:
@@ -175,7 +176,7 @@ def test_a_posterior_in_numpy_needs_no_jax() -> None:
 import sys
 import numpy as np
 from abnet.networks import Exact, PBGNet
-from abnet.networks.exact import lift
+from abnet.networks.lifting import lift
 from abnet.networks.bam import BAM
 from abnet.networks.posterior import Posterior
 rng = np.random.default_rng(0)
@@ -202,7 +203,7 @@ def test_every_aggregation_learns_in_the_one_learner(aggregation: Aggregation, r
     learner = PosteriorLearner(SIZES, aggregation)
     state = start(Posterior.from_networks([network], [network], aggregation), Objective.BOUND, 500, 0.05)
     X = rng.normal(size=(16, 3))
-    inputs, targets = jnp.asarray(exact.lift(X), jnp.float32), jnp.asarray(np.sign(X[:, 0]), jnp.float32)
+    inputs, targets = jnp.asarray(lift(X), jnp.float32), jnp.asarray(np.sign(X[:, 0]), jnp.float32)
 
     @jax.jit
     def three_steps(state: State) -> tuple[State, jax.Array]:
@@ -224,7 +225,7 @@ def test_every_aggregation_learns_in_the_one_learner(aggregation: Aggregation, r
 def test_losses_are_unbiased_or_not_offered(aggregation: Aggregation, rng: np.random.Generator) -> None:
     network, X = random_network(rng, SIZES).astype(np.float32), rng.normal(size=(5, 3))
     y = np.sign(rng.normal(size=5))
-    lifted, targets = jnp.asarray(exact.lift(X), jnp.float32), jnp.asarray(y, jnp.float32)
+    lifted, targets = jnp.asarray(lift(X), jnp.float32), jnp.asarray(y, jnp.float32)
     layers = tuple(map(jnp.asarray, network.layers))
     keys = jax.random.split(jax.random.key(0), 4000)
     if jax.eval_shape(lambda k: aggregation.losses(layers, lifted, targets, k), keys[0]) is None:

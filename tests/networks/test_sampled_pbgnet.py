@@ -8,14 +8,15 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from abnet.networks import exact, pbgnet, sampled_pbgnet
+from abnet.networks import pbgnet, sampled_pbgnet
 from abnet.networks.ancestral import sign_means
+from abnet.networks.lifting import lift
 from conftest import random_network
 
 
 def case(rng: np.random.Generator, sizes: tuple[int, ...]) -> tuple[tuple[Any, ...], Any]:
     layers = tuple(jnp.asarray(V, jnp.float32) for V in random_network(rng, sizes).layers)
-    return layers, jnp.asarray(exact.lift(rng.normal(size=(4, sizes[0]))), jnp.float32)
+    return layers, jnp.asarray(lift(rng.normal(size=(4, sizes[0]))), jnp.float32)
 
 
 def test_one_hidden_layer_is_unbiased_in_value_and_gradient(rng: np.random.Generator) -> None:

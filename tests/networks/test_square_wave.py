@@ -22,6 +22,19 @@ def enumerated(V: np.ndarray, m: np.ndarray) -> np.ndarray:
     return np.asarray(probabilities @ outputs)
 
 
+def mean_by_convolution(V: np.ndarray, m: np.ndarray, step: float) -> float:
+    """The mean output of a neuron (d + 1,) whose weights are multiples of a step, by the distribution of ``W s``."""
+    whole = np.abs(np.round(V[:-1] / step)).astype(int)
+    distribution = np.ones(1)  # of (Σ_j |W_j| s_j + Σ_j |W_j|)/2 in steps
+    for w, mean in zip(whole, m * np.where(V[:-1] < 0, -1, 1), strict=True):
+        moved = np.zeros(len(distribution) + w)
+        moved[: len(distribution)] += (0.5 - 0.5 * mean) * distribution
+        moved[w:] += (0.5 + 0.5 * mean) * distribution
+        distribution = moved
+    sums = step * (2 * np.arange(len(distribution)) - whole.sum())
+    return float(distribution @ scipy.special.erf((sums + V[-1]) / np.sqrt(2 * len(V))))
+
+
 def layer(rng: np.random.Generator, units: int, d: int, largest: float) -> np.ndarray:
     return rng.uniform(-largest, largest, (units, d + 1))
 
@@ -66,6 +79,16 @@ def test_is_the_mean_over_drawn_signs(d: int, scale: float, rng: np.random.Gener
         outputs = scipy.special.erf((s @ V[:, :-1].T + V[:, -1]) / np.sqrt(2 * (d + 1)))
         z = (outputs.mean(axis=0) - means) / (outputs.std(axis=0) / np.sqrt(draws))
         assert np.abs(z).max() < 4.5
+
+
+@pytest.mark.parametrize(("d", "largest"), [(100, 1.0), (100, 10.0), (1000, 1.0), (1000, 10.0)])
+def test_equals_the_distribution_of_sums_of_multiples(d: int, largest: float, rng: np.random.Generator) -> None:
+    V, m = layer(rng, 2, d, largest), means_of_all_kinds(rng, d)
+    V[:, :-1] = np.round(10 / largest * V[:, :-1]) * largest / 10
+    expected = [[mean_by_convolution(neuron, row, largest / 10) for neuron in V] for row in m]
+    error = np.abs(wave_means(V, m) - expected).max(axis=0)
+    assert error.max() <= 1e-12
+    assert (error <= wave_error(V) + 1e-13).all()
 
 
 def test_the_normal_approximation_would_not_pass(rng: np.random.Generator) -> None:

@@ -11,6 +11,7 @@ from scipy.special import erf, log_ndtr, logsumexp
 
 from abnet.networks import exact, uniform
 from abnet.networks.bam import BAM
+from abnet.networks.lifting import lift
 from conftest import random_network
 
 
@@ -36,7 +37,7 @@ def wide(rng: np.random.Generator, scale: float) -> tuple[BAM, Any]:
 def test_backward_vectors_equal_the_forward_pass_at_width_100(scale: float, rng: np.random.Generator) -> None:
     network, X = wide(rng, scale)
     draws = uniform.draw(rng, network.sizes, 60, np.float64)
-    z = exact.lift(X) @ network.layers[0].T
+    z = lift(X) @ network.layers[0].T
     ours = uniform.read(z, draws[0], *uniform.regions(network.layers, draws))
     np.testing.assert_allclose(ours, layer_normalised(network, X, draws), atol=1e-10)
 
@@ -46,7 +47,7 @@ def test_float32_stays_close_at_width_100(rng: np.random.Generator) -> None:
     draws = uniform.draw(rng, network.sizes, 60, np.float64)
     layers = tuple(jnp.asarray(V, jnp.float32) for V in network.layers)
     signs = tuple(jnp.asarray(s, jnp.float32) for s in draws)
-    z = jnp.asarray(exact.lift(X), jnp.float32) @ layers[0].T
+    z = jnp.asarray(lift(X), jnp.float32) @ layers[0].T
     single = jax.jit(lambda *a: uniform.read(a[0], a[1][0], *uniform.regions(a[2], a[1])))(z, signs, layers)
     np.testing.assert_allclose(single, layer_normalised(network, X, draws), atol=2e-3)
 
@@ -54,13 +55,13 @@ def test_float32_stays_close_at_width_100(rng: np.random.Generator) -> None:
 @pytest.mark.parametrize("sizes", [(3, 4, 1), (3, 4, 3, 1), (3, 2, 4, 3, 1)])
 def test_all_representations_give_the_exact_output(sizes: tuple[int, ...], rng: np.random.Generator) -> None:
     network, X = random_network(rng, sizes), rng.normal(size=(6, 3))
-    sampled = uniform.output(network.layers, exact.lift(X), rng, 16)
+    sampled = uniform.output(network.layers, lift(X), rng, 16)
     np.testing.assert_allclose(sampled, exact.expected_output(network, X), atol=1e-12)
 
 
 def test_gradient_on_all_representations_is_exact(rng: np.random.Generator) -> None:
     layers = tuple(jnp.asarray(V, jnp.float32) for V in random_network(rng, (3, 4, 3, 1)).layers)
-    lifted = jnp.asarray(exact.lift(rng.normal(size=(4, 3))), jnp.float32)
+    lifted = jnp.asarray(lift(rng.normal(size=(4, 3))), jnp.float32)
     ours = jax.jit(jax.grad(lambda v: uniform.output(v, lifted, jax.random.key(0), 16).sum()))(layers)
     truth = jax.jit(jax.grad(lambda v: exact.output(v, lifted).sum()))(layers)
     for a, b in zip(ours, truth, strict=True):
@@ -72,7 +73,7 @@ def test_error_falls_as_draws_grow_to_all(rng: np.random.Generator) -> None:
     truth = exact.expected_output(network, X)
 
     def error(n: int) -> float:
-        tries = [uniform.output(network.layers, exact.lift(X), np.random.default_rng(k), n) for k in range(60)]
+        tries = [uniform.output(network.layers, lift(X), np.random.default_rng(k), n) for k in range(60)]
         return float(np.sqrt(np.mean((np.array(tries) - truth) ** 2)))
 
     errors = [error(n) for n in (4, 16, 63, 64)]
@@ -99,6 +100,6 @@ def test_far_tails_have_finite_gradients_in_float32() -> None:
 def test_gradients_stay_finite_at_width_100(rng: np.random.Generator) -> None:
     network, X = wide(rng, 30.0)
     layers = tuple(jnp.asarray(V, jnp.float32) for V in network.layers)
-    lifted = jnp.asarray(exact.lift(X), jnp.float32)
+    lifted = jnp.asarray(lift(X), jnp.float32)
     slopes = jax.jit(jax.grad(lambda v: uniform.output(v, lifted, jax.random.key(0), 30).sum()))(layers)
     assert all(bool(jnp.isfinite(slope).all()) for slope in slopes)

@@ -10,6 +10,7 @@ import sys
 
 CASES = r"""
 import numpy as np
+from abnet.networks.lifting import lift, mean_activation
 from abnet.networks import Ancestral, Exact, PBGNet, SampledPBGNet, Uniform
 from abnet.networks import exact
 from abnet.networks import forward
@@ -28,7 +29,7 @@ rng = np.random.default_rng(0)
 n = rng.normal
 net = lambda *d: BAM(tuple(n(size=(b, a)) for a, b in zip(d, d[1:])), tuple(n(size=b) for b in d[1:]))
 good, X = net(4, 3, 2, 1), n(size=(6, 4))
-L, m = exact.lift(X), np.tanh(n(size=(5, 3)))
+L, m = lift(X), np.tanh(n(size=(5, 3)))
 hole = X.copy()
 hole[2, 1] = np.nan
 whole = BAM(tuple(np.ones(W.shape, int) for W in good.weights), tuple(np.ones(b.shape, int) for b in good.biases))
@@ -48,10 +49,10 @@ cases = {
     "table of no coordinate": lambda: cube.multilinear(n(size=4), m[:, :0]),
     "one table for two": lambda: cube.summed_multilinear(n(size=(1, 8)), n(size=(2, 3, 5))),
     "tables long": lambda: cube.summed_multilinear(n(size=(2, 16)), n(size=(2, 3, 5))),
-    "lift one row": lambda: exact.lift(X[0]),
-    "layer on one row": lambda: exact.mean_activation(good.layers[0], L[0]),
-    "layer on plain rows": lambda: exact.mean_activation(good.layers[0], X),
-    "one neuron as a vector": lambda: exact.mean_activation(good.layers[0][0], L),
+    "lift one row": lambda: lift(X[0]),
+    "layer on one row": lambda: mean_activation(good.layers[0], L[0]),
+    "layer on plain rows": lambda: mean_activation(good.layers[0], X),
+    "one neuron as a vector": lambda: mean_activation(good.layers[0][0], L),
     "one column as a table": lambda: exact.expected_output(net(4, 3, 2), X, n(size=4)),
     "table of other outputs": lambda: exact.expected_output(net(4, 3, 2), X, n(size=(5, 4))),
     "regions of a misfit": lambda: exact.region_values(misfit),

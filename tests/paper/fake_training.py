@@ -38,7 +38,8 @@ def result_of(setting: Setting) -> Result:
 
 def settings(repetitions: int) -> list[Setting]:
     """Settings of as many groups as repetitions, 8 runs each."""
-    rates, models = (0.1, 0.01, 0.001, 0.0001), ("PBGNet", "ABNet")
+    rates = (0.1, 0.01, 0.001, 0.0001)
+    models = ("PBGNet", "ABNet")
     return [Setting("circles", m, (2,), rate, k) for k in range(repetitions) for m in models for rate in rates]
 
 

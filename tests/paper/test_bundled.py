@@ -6,7 +6,8 @@ from abnet.paper import load
 
 
 def test_digits_are_low_against_high() -> None:
-    data, bunch = load("digits"), load_digits()
+    data = load("digits")
+    bunch = load_digits()
     assert data.X.shape == (1797, 64)
     assert np.array_equal(data.X * 16, bunch.data)
     assert np.array_equal(data.y == 1, bunch.target > 4)
@@ -16,7 +17,8 @@ def test_digits_are_low_against_high() -> None:
     ("name", "low", "high"), [("digits17", 1, 7), ("digits49", 4, 9), ("digits56", 5, 6), ("digits08", 0, 8)]
 )
 def test_digit_pairs_have_the_lower_digit_first(name: str, low: int, high: int) -> None:
-    data, bunch = load(name), load_digits()
+    data = load(name)
+    bunch = load_digits()
     rows = [i for i, digit in enumerate(bunch.target) if digit in (low, high)]
     assert data.classes == (str(low), str(high))
     assert np.array_equal(data.X * 16, bunch.data[rows])
@@ -24,7 +26,8 @@ def test_digit_pairs_have_the_lower_digit_first(name: str, low: int, high: int) 
 
 
 def test_breast_cancer_has_malignant_as_plus_one() -> None:
-    data, bunch = load("breast_cancer"), load_breast_cancer()
+    data = load("breast_cancer")
+    bunch = load_breast_cancer()
     malignant = bunch.target_names.tolist().index("malignant")
     assert np.array_equal(data.y == 1, bunch.target == malignant)
     assert np.allclose(data.X, bunch.data, rtol=1e-6)

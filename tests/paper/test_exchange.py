@@ -9,7 +9,8 @@ from abnet.paper.runs.published_runs import PublishedRunsError, runs_to_csv
 
 
 def results(repetitions: int) -> list[Result]:
-    rates, models = (0.1, 0.01), ("ABNet", "PBGNet")
+    rates = (0.1, 0.01)
+    models = ("ABNet", "PBGNet")
     return [
         Result(
             Setting("ads", model, (2,), rate, k), 0.025, rate / 3, rate / 2, 30, 1, 0.5, bound=rate, fingerprint="f0"

@@ -67,7 +67,10 @@ def test_files_are_the_same_each_time_whatever_the_users_settings(tmp_path: Path
 def test_the_panels_of_figure_3_add_up() -> None:
     figure = regions_figure(W_1, b_1, H, map_network, RING, LABELS, resolution=31)
     images = [np.asarray(axes.images[0].get_array()) for axes in figure.axes if axes.images]
-    parts, F, vote, decision = images[:4], images[4], images[5], images[6]
+    parts = images[:4]
+    F = images[4]
+    vote = images[5]
+    decision = images[6]
     assert np.sum(parts, axis=0) == pytest.approx(F)
     assert (vote == np.where(F >= 0, 1, -1)).all()
     assert set(np.unique(decision)) == {-1, 1}

@@ -85,7 +85,8 @@ def adult_table(folder: Path) -> pd.DataFrame:
 
 
 def test_adult_agrees_with_dummies_of_a_plain_csv_reader(originals: Path) -> None:
-    table, data = adult_table(originals), load("adult")
+    table = adult_table(originals)
+    data = load("adult")
     dummies = pd.get_dummies(table.iloc[:, :14], columns=[1, 3, 5, 6, 7, 8, 9, 13], dtype=np.float32)
     ours = pd.DataFrame(data.X, columns=list(data.feature_names))
     assert np.array_equal(ours["fnlwgt"], table[2])
@@ -105,14 +106,16 @@ def test_mnist_variants_are_parts_of_one_another(originals: Path) -> None:
     pixels = gzip.decompress((originals / "t10k-images-idx3-ubyte.gz").read_bytes())[16 : 16 + 784]
     assert np.allclose(everything.X[60000], np.array(list(pixels)) / 255, atol=1e-7)
     for name, low, high in [("mnist17", 1, 7), ("mnist49", 4, 9), ("mnist56", 5, 6)]:
-        data, rows = load(name), np.isin(digits, (low, high))
+        data = load(name)
+        rows = np.isin(digits, (low, high))
         assert np.array_equal(data.X, everything.X[rows])
         assert np.array_equal(data.y == 1, digits[rows] == high)
 
 
 @pytest.mark.parametrize("name", ["ads", "adult"])
 def test_the_papers_preparation_is_apart_from_the_raw_features(originals: Path, name: str) -> None:
-    raw, ready = load(name).X.astype(float), load(name, standardise=True).X
+    raw = load(name).X.astype(float)
+    ready = load(name, standardise=True).X
     columns = [0, 5, raw.shape[1] - 1]
     expected = (raw[:, columns] - raw[:, columns].mean(0)) / raw[:, columns].std(0)
     assert np.allclose(ready[:, columns], expected, atol=1e-5)

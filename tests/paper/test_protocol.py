@@ -93,7 +93,8 @@ def test_every_part_of_a_variant_changes_what_comes_of_a_run(variant: Variant, o
 
 def test_restarts_keep_the_lowest_bound_and_pay_for_the_choice(outcome: Callable[..., Result]) -> None:
     """Of two initialisations, the first of which is the paper's: each bound is computed at half of δ."""
-    paid, best = outcome(**SHORT | {"delta": 0.025}), outcome(**SHORT, variant=Variant(restarts=2))
+    paid = outcome(**SHORT | {"delta": 0.025})
+    best = outcome(**SHORT, variant=Variant(restarts=2))
     assert best.bound is not None
     assert paid.bound is not None
     assert best.bound <= paid.bound + 1e-6

@@ -11,6 +11,7 @@ from scipy.special import erf
 
 from abnet.networks import exact
 from abnet.networks.bam import BAM
+from abnet.networks.lifting import lift
 from abnet.paper.figures import timed_passes
 from abnet.paper.figures.figure2 import METHODS
 from abnet.paper.figures.timed_passes import output_as_written
@@ -62,7 +63,7 @@ def test_the_page_is_filled_from_the_results(tmp_path: Path) -> None:
 def test_the_formula_as_written_agrees_with_its_oracle_and_with_ours(rng: np.random.Generator) -> None:
     network = BAM.init(rng, (5, 3, 2, 3, 1))
     X = rng.normal(size=(4, 5)).astype(np.float32)
-    layers, lifted = tuple(map(jnp.asarray, network.layers)), jnp.asarray(exact.lift(X))
+    layers, lifted = tuple(map(jnp.asarray, network.layers)), jnp.asarray(lift(X))
     got = np.asarray(jax.jit(output_as_written)(layers, lifted))
     exact_network = network.astype(np.float64)
     oracle = [abnet_output(exact_network.weights, exact_network.biases, x.astype(float), np, erf) for x in X]
@@ -72,7 +73,7 @@ def test_the_formula_as_written_agrees_with_its_oracle_and_with_ours(rng: np.ran
 
 def test_every_method_of_figure_2_is_measured(rng: np.random.Generator) -> None:
     X = rng.normal(size=(4, 5)).astype(np.float32)
-    points = timed_passes.plan(METHODS, widths=(2,), depths=())
+    points = timed_passes.points_of(METHODS, widths=(2,), depths=())
     measured = list(timed_passes.measure(points, X, repetitions=4, seconds=0.5))
     assert [t.method for t in measured] == list(METHODS)
     assert all(t.milliseconds > 0 and 3 <= t.repetitions <= 4 for t in measured)

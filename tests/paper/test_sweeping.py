@@ -40,7 +40,8 @@ def test_every_run_is_trained_once_and_stored(fake: ModuleType, tmp_path: Path, 
 
 
 def test_only_the_missing_part_of_a_group_is_trained(fake: ModuleType) -> None:
-    settings, trained = fake.settings(2), []
+    settings = fake.settings(2)
+    trained = []
 
     def train(group: Any, *, data_dir: str | None) -> Any:
         trained.append(len(group.settings))
@@ -88,7 +89,8 @@ def test_results_that_were_not_asked_for_are_a_failure(fake: ModuleType, wrong: 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs process groups")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_ctrl_c_keeps_what_was_finished_and_ends_the_workers(fake: ModuleType, tmp_path: Path, jobs: int) -> None:
-    marks, path = tmp_path / "marks", tmp_path / "runs.sqlite"
+    marks = tmp_path / "marks"
+    path = tmp_path / "runs.sqlite"
     marks.mkdir()
     code = f"import fake_training as f; f.sweep_in_process({str(path)!r}, {str(marks)!r}, {jobs})"
     with subprocess.Popen(

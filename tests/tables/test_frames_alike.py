@@ -11,8 +11,8 @@ import pytest
 
 from abnet import ABNetClassifier, fit_table
 from abnet.tables import TableError
+from abnet.tables.loaded_rows import load_rows
 from abnet.tables.polars_frames import alike, as_polars
-from abnet.tables.training_part import choose_training_part
 
 SMALL = ABNetClassifier((2,), max_iter=2, random_state=0)
 Change = Callable[[pl.DataFrame], Any]
@@ -44,8 +44,8 @@ def changed(change: Change, which: int) -> Iterator[Any]:
 )
 def test_frames_that_differ_in_order_and_types_are_one_table(change: Change, which: int) -> None:
     settings: dict[str, Any] = {"max_learn_rows": 1000, "share": 0.5, "seed": 0}
-    plain = choose_training_part(parts, "y", **settings)
-    other = choose_training_part(lambda: alike(map(as_polars, changed(change, which))), "y", **settings)
+    plain = load_rows(parts, "y", **settings)
+    other = load_rows(lambda: alike(map(as_polars, changed(change, which))), "y", **settings)
     assert [str(label) for label in other.y] == [str(label) for label in plain.y]
     for name in ("a", "b", "n"):
         np.testing.assert_array_equal(other.X[name].cast(pl.Float64), plain.X[name].cast(pl.Float64))
@@ -58,7 +58,7 @@ def test_frames_that_differ_in_order_and_types_are_one_table(change: Change, whi
 def test_a_frame_without_a_value_in_a_column_may_have_any_type_there(gap: Any, which: int) -> None:
     """Pandas makes NaN of a piece of text or dates without a value."""
     frames = changed(lambda part: part.with_columns(day=pl.lit(gap), n=pl.lit(gap)), which)
-    part = choose_training_part(lambda: alike(frames), "y", max_learn_rows=1000, share=0.5, seed=0)
+    part = load_rows(lambda: alike(frames), "y", max_learn_rows=1000, share=0.5, seed=0)
     assert part.X["day"].dtype == pl.Date
     assert part.X["day"].null_count() == part.X["n"].null_count() == 50
 

@@ -32,9 +32,11 @@ def gaussian(X: np.ndarray, Z: np.ndarray, scale: float) -> np.ndarray:
 @pytest.mark.parametrize("weighted", [False, True])
 def test_left_out_rows_are_those_of_fits_without_them(weighted: bool, rng: np.random.Generator) -> None:
     """Against scikit-learn's kernel ridge regression, fitted once for each row that is left out."""
-    X, Y = rng.normal(size=(25, 3)), rng.normal(size=(25, 2))
+    X = rng.normal(size=(25, 3))
+    Y = rng.normal(size=(25, 2))
     weights = rng.uniform(0.2, 3.0, 25) if weighted else np.ones(25)
-    kernel, ridge = gaussian(X, X, 2.0), 0.3
+    kernel = gaussian(X, X, 2.0)
+    ridge = 0.3
     coefficients, without = left_out(kernel.copy(), Y, ridge, weights)
     whole = KernelRidge(alpha=ridge, kernel="precomputed").fit(kernel, Y, sample_weight=weights)
     np.testing.assert_allclose(kernel @ coefficients, whole.predict(kernel), atol=1e-10)
@@ -46,7 +48,8 @@ def test_left_out_rows_are_those_of_fits_without_them(weighted: bool, rng: np.ra
 
 
 def test_distances_are_those_of_the_definition(rng: np.random.Generator) -> None:
-    A, B = rng.normal(size=(6, 4)), rng.normal(size=(5, 4))
+    A = rng.normal(size=(6, 4))
+    B = rng.normal(size=(5, 4))
     np.testing.assert_allclose(squared_distances(A, B), ((A[:, None] - B[None]) ** 2).sum(axis=2), atol=1e-12)
 
 
@@ -68,10 +71,13 @@ def test_relevances_are_the_mean_squares_of_derivatives(kernel: Any, rng: np.ran
     At its own rows the kernel of Laplace has a corner. The differences leave the share of the row itself out, as the
     formula does.
     """
-    rows, A, step = rng.normal(size=(12, 3)), rng.normal(size=(12, 2)), 1e-5
+    rows = rng.normal(size=(12, 3))
+    A = rng.normal(size=(12, 2))
+    step = 1e-5
     squares = np.zeros(3)
     for i, row in enumerate(rows):
-        others, B = np.delete(rows, i, axis=0), np.delete(A, i, axis=0)
+        others = np.delete(rows, i, axis=0)
+        B = np.delete(A, i, axis=0)
         for j, along in enumerate(step * np.eye(3)):
             up, down = (kernel((row + sign * along)[None], others, 1.7)[0] @ B for sign in (1, -1))
             squares[j] += (((up - down) / (2 * step)) ** 2).sum()
@@ -87,7 +93,8 @@ def test_relevances_of_a_constant_fit_are_equal() -> None:
 @pytest.mark.parametrize("name", ["metric-kernel", "laplace-kernel"])
 def test_a_learned_metric_finds_the_features_that_matter(name: str, rng: np.random.Generator) -> None:
     """Two of twelve features tell the classes: distances by all of them hide that."""
-    X, new = rng.normal(size=(400, 12)), rng.normal(size=(1_000, 12))
+    X = rng.normal(size=(400, 12))
+    new = rng.normal(size=(1_000, 12))
     codes, truth = (np.digitize((rows[:, :2] ** 2).sum(axis=1), [0.8, 2.2]) for rows in (X, new))
     plain, learned = (teachers_named(one, 0)[one].fit(X, codes) for one in ("kernel", name))
     errors = [np.mean(teacher.predict_proba(new).argmax(axis=1) != truth) for teacher in (plain, learned)]
@@ -99,7 +106,8 @@ def test_a_learned_metric_finds_the_features_that_matter(name: str, rng: np.rand
 @pytest.mark.parametrize("name", ["metric-kernel", "laplace-kernel"])
 def test_a_learned_metric_follows_its_definition(name: str, rings: tuple[np.ndarray, np.ndarray]) -> None:
     X, codes = rings
-    teacher, kernel = teachers_named(name, 0)[name].fit(X, codes), laplace if name == "laplace-kernel" else gaussian
+    teacher = teachers_named(name, 0)[name].fit(X, codes)
+    kernel = laplace if name == "laplace-kernel" else gaussian
     stretched = X * teacher._stretch
     G = kernel(stretched, stretched, teacher._scale) + teacher._ridge * np.eye(len(X))
     coefficients = np.linalg.solve(G, np.eye(3)[codes] - 1 / 3)
@@ -110,7 +118,8 @@ def test_a_learned_metric_follows_its_definition(name: str, rings: tuple[np.ndar
 
 def test_settings_are_those_of_the_whole_grid_or_hardly_worse(rings: tuple[np.ndarray, np.ndarray]) -> None:
     X, codes = rings
-    targets, distances = np.eye(3)[codes] - 1 / 3, squared_distances(X, X)
+    targets = np.eye(3)[codes] - 1 / 3
+    distances = squared_distances(X, X)
     unit = float(np.median(distances[distances > 0]))
     chosen = kernel_teacher._chosen(X, codes, np.ones(len(X)), 3, laplace=False)
     losses = {}
@@ -134,7 +143,8 @@ def test_it_tells_rings_that_no_line_does(rings: tuple[np.ndarray, np.ndarray]) 
 
 def test_labels_by_chance_are_not_remembered(rng: np.random.Generator) -> None:
     """Of rows with the labels of dice it says no more than of new ones, though it could know them by heart."""
-    X, codes = rng.normal(size=(200, 4)), rng.integers(0, 3, 200)
+    X = rng.normal(size=(200, 4))
+    codes = rng.integers(0, 3, 200)
     unseen = KernelTeacher().fit(X, codes).oob_decision_function_
     assert np.mean(unseen.argmax(axis=1) != codes) > 0.5
     assert -np.mean(np.log(unseen[np.arange(200), codes])) > 0.98 * np.log(3)

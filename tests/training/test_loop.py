@@ -48,8 +48,13 @@ def make_runs(rates: list[float], at: float = 3.0) -> Run:
 
 def by_hand(y: np.ndarray, n: int, rate: float, batch: int, limits: Limits, seed: int) -> dict[str, Any]:
     """The same training in plain Python."""
-    rng, at = np.random.default_rng(seed), 3.0
-    curve, best, reference, stale, waited = [], (np.inf, 0, at), np.inf, 0, 0
+    rng = np.random.default_rng(seed)
+    at = 3.0
+    curve = []
+    best = (np.inf, 0, at)
+    reference = np.inf
+    stale = 0
+    waited = 0
     for number in range(limits.max_epochs + 1):
         order = rng.permutation(n)
         if number > 0:
@@ -60,11 +65,15 @@ def by_hand(y: np.ndarray, n: int, rate: float, batch: int, limits: Limits, seed
         if value < best[0]:
             best = (value, number, at)
         if value < reference - limits.tolerance or number == 0:
-            reference, stale, waited = min(value, reference), 0, 0
+            reference = min(value, reference)
+            stale = 0
+            waited = 0
         else:
-            stale, waited = stale + 1, waited + 1
+            stale = stale + 1
+            waited = waited + 1
         if waited >= limits.halving_patience:
-            rate, waited = rate / 2, 0
+            rate = rate / 2
+            waited = 0
         if stale >= limits.patience:
             break
     return {"curve": curve, "best_epoch": best[1], "best": best[2], "rate": rate}
@@ -90,7 +99,8 @@ def test_runs_side_by_side_are_the_runs_one_by_one(rng: np.random.Generator) -> 
     """A run that stops early is frozen while the others go on."""
     rows, _ = make_rows(rng, 100)
     options: dict[str, Any] = {"batch_size": 16, "limits": Limits(1e-3, 4, 2, 30)}
-    span, rates = Span(0, 100), [1.9, 0.3, 0.01, 0.0001]
+    span = Span(0, 100)
+    rates = [1.9, 0.3, 0.01, 0.0001]
 
     def train(rates: list[float]) -> Run:
         order = np.random.default_rng(1)
@@ -112,7 +122,8 @@ def test_padding_and_rows_outside_the_spans_have_no_influence(rng: np.random.Gen
     inputs[n:], targets[n:] = 99.0, -99.0  # padding
     targets[:10] = 77.0  # rows before the span
     spoiled = Rows(*map(jnp.asarray, (inputs, targets, weights)))
-    span, options = Span(10, 80), {"batch_size": 16, "limits": Limits(max_epochs=5)}
+    span = Span(10, 80)
+    options = {"batch_size": 16, "limits": Limits(max_epochs=5)}
     clean = run_stage((LEARNER,), (make_runs([0.1]),), rows, span, span, rng=np.random.default_rng(1), **options)  # type: ignore[arg-type]
     other = run_stage((LEARNER,), (make_runs([0.1]),), spoiled, span, span, rng=np.random.default_rng(1), **options)  # type: ignore[arg-type]
     np.testing.assert_array_equal(clean.curve, other.curve)
@@ -122,7 +133,8 @@ def test_watched_rows_near_the_end_of_the_padding_are_all_seen(rng: np.random.Ge
     """The last evaluation block is shifted back inside the array; its rows must stay in place."""
     n = 1270  # padded to 1280, blocks of 1024
     rows, y = make_rows(rng, n)
-    states, keys = stack([Mean(np.float32(0.5))]), new_keys(rng, 1)
+    states = stack([Mean(np.float32(0.5))])
+    keys = new_keys(rng, 1)
     values = np.asarray(outputs(LEARNER, states, keys, rows, Span(jnp.int32(300), jnp.int32(970))))[0]
     assert (values[300:1270] == 0.5).all()
     outcome = run_stage(

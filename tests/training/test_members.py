@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from abnet.networks import exact
+from abnet.networks.lifting import lift
 from abnet.training import members
 from abnet.training.centring import STREAMED, Centring
 from abnet.training.compilation import compiled_epoch
@@ -19,7 +20,7 @@ def circle(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 def test_members_learn_what_one_neuron_cannot(rng: np.random.Generator) -> None:
     X, y = circle(rng, 600)
-    outcome = learn_members(PosteriorLearner((2, 6, 1), n_members=3), exact.lift(X), y, MixturePlan(400, 64), rng)
+    outcome = learn_members(PosteriorLearner((2, 6, 1), n_members=3), lift(X), y, MixturePlan(400, 64), rng)
     F = np.mean([exact.expected_output(n.astype(np.float64), X.astype(np.float64)) for n in outcome.networks], axis=0)
     assert np.mean((F > 0) != (y > 0)) < 0.08
     assert outcome.curve[-1] < outcome.curve[0] - 0.2
@@ -32,14 +33,14 @@ def test_padded_columns_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     for least in (2, 7):
         monkeypatch.setattr(members, "LEAST_INPUTS", least)
         learner = PosteriorLearner((2, 3, 1), n_members=2)
-        plans.append(learn_members(learner, exact.lift(X), y, MixturePlan(20, 32), np.random.default_rng(0)))
+        plans.append(learn_members(learner, lift(X), y, MixturePlan(20, 32), np.random.default_rng(0)))
     for one, other in zip(*(outcome.networks for outcome in plans), strict=True):
         assert one.sizes == other.sizes == (2, 3, 1)
         np.testing.assert_allclose(one.weights[0], other.weights[0], rtol=2e-4, atol=2e-4)
 
 
 def test_rows_are_written_centred_beside_their_padding(rng: np.random.Generator) -> None:
-    lifted = exact.lift(rng.normal(size=(2 * STREAMED + 5, 7)).astype(np.float32))
+    lifted = lift(rng.normal(size=(2 * STREAMED + 5, 7)).astype(np.float32))
     centring = Centring.of(lifted)
     order = rng.permutation(len(lifted))
     rows = members._centred(centring, lifted, order, 3)
@@ -54,7 +55,7 @@ def test_rows_are_written_centred_beside_their_padding(rng: np.random.Generator)
 def test_a_program_that_was_compiled_ahead_is_the_one_that_learns(n_classes: int, outputs: int) -> None:
     learner = PosteriorLearner((5, 3, outputs), n_members=2, n_classes=n_classes)
     rng = np.random.default_rng(0)
-    lifted, codes = exact.lift(rng.normal(size=(300, 5)).astype(np.float32)), rng.integers(0, n_classes, 300)
+    lifted, codes = lift(rng.normal(size=(300, 5)).astype(np.float32)), rng.integers(0, n_classes, 300)
     targets = 2.0 * codes - 1 if n_classes == 2 else np.eye(n_classes)[codes]
     program = compiled_epoch((learner,))
     before = program._cache_size()

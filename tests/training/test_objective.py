@@ -11,6 +11,7 @@ import pytest
 from abnet.networks import Aggregation, Exact, PBGNet, exact, expected_output, pbgnet
 from abnet.networks.bam import BAM
 from abnet.networks.codebook import code_words, decode_table
+from abnet.networks.lifting import lift
 from abnet.networks.posterior import Posterior
 from abnet.training.compilation import compiled_epoch
 from abnet.training.flat_parameters import flattened, unflattened
@@ -36,7 +37,7 @@ def state_of(network: BAM, prior: BAM, objective: Objective, n: int) -> State:
 def monitored(learner: PosteriorLearner, network: BAM, prior: BAM, objective: Objective, X: np.ndarray, y: np.ndarray,
               weights: np.ndarray) -> float:  # fmt: skip
     state = state_of(network, prior, objective, 500)
-    inputs = jnp.asarray(exact.lift(X), jnp.float32)
+    inputs = jnp.asarray(lift(X), jnp.float32)
     out = jax.jit(learner.output)(state, inputs, jax.random.key(0))
     return float(jax.jit(learner.monitor)(state, out, np.asarray(y, np.float32), np.asarray(weights, np.float32)))
 
@@ -78,7 +79,7 @@ def test_steps_lower_each_objective_and_learn_C_with_the_bound_only(rng: np.rand
     y = np.sign(X[:, 0])
     learner = PosteriorLearner(SIZES)
     output, step, monitor = (jax.jit(rule) for rule in (learner.output, learner.step, learner.monitor))
-    inputs, targets, weights = (jnp.asarray(a, jnp.float32) for a in (exact.lift(X), y, np.ones(8)))
+    inputs, targets, weights = (jnp.asarray(a, jnp.float32) for a in (lift(X), y, np.ones(8)))
     for objective in Objective:
         state = state_of(network, network, objective, 5000)
         before = monitor(state, output(state, inputs, None), targets, weights)
@@ -93,7 +94,7 @@ def test_deviations_are_learned_through_the_bound_alone(rng: np.random.Generator
     network, prior, X, y = problem(rng)
     learner = PosteriorLearner(SIZES, deviations=True)
     begin = Posterior.from_networks([network], [prior], Exact(), [0.2, -0.1, 0.3])
-    inputs, targets, weights = (jnp.asarray(a, jnp.float32) for a in (exact.lift(X), y, np.ones(8)))
+    inputs, targets, weights = (jnp.asarray(a, jnp.float32) for a in (lift(X), y, np.ones(8)))
     step = jax.jit(learner.step)
     for objective in Objective:
         state = start(begin, objective, 5000, 0.05, deviations=True)
@@ -106,7 +107,7 @@ def test_the_gradient_of_the_deviations_is_that_of_the_bound_in_numpy(rng: np.ra
     """Central differences in float64 of Eq. 6 on the posterior's own output and divergence."""
     network, prior, X, y = problem(rng)
     logs, n, delta = np.array([0.2, -0.1, 0.3]), 50, 0.05
-    lifted = exact.lift(X)
+    lifted = lift(X)
 
     def bound(log_sigma: np.ndarray) -> float:
         some = Posterior.from_networks([network], [prior], Exact(), list(log_sigma)).astype(np.float64)
@@ -131,7 +132,7 @@ def test_the_gradient_of_the_deviations_is_that_of_the_bound_in_numpy(rng: np.ra
 def test_rows_of_weight_zero_do_not_move_a_step(rng: np.random.Generator) -> None:
     network, prior, X, y = problem(rng)
     learner, state = PosteriorLearner(SIZES), state_of(network, prior, Objective.BOUND, 500)
-    inputs, targets = jnp.asarray(exact.lift(X), jnp.float32), jnp.asarray(y, jnp.float32)
+    inputs, targets = jnp.asarray(lift(X), jnp.float32), jnp.asarray(y, jnp.float32)
     weights = jnp.asarray([1.0, 1, 1, 1, 0, 0, 0, 0])
     step = jax.jit(learner.step)
     full = step(state, inputs, targets, weights, 0.01, jax.random.key(0))
@@ -143,7 +144,7 @@ def test_the_saturated_log_loss_stays_finite() -> None:
     learner = PosteriorLearner((1, 1, 1))
     network = BAM((np.array([[1e4]]), np.array([[1e4]])), (np.zeros(1), np.zeros(1))).astype(np.float32)
     state = state_of(network, network, Objective.LOG, 10)
-    inputs, wrong = jnp.asarray(exact.lift(np.array([[5.0]])), jnp.float32), jnp.asarray([-1.0])
+    inputs, wrong = jnp.asarray(lift(np.array([[5.0]])), jnp.float32), jnp.asarray([-1.0])
     output, step, monitor = (jax.jit(rule) for rule in (learner.output, learner.step, learner.monitor))
     after = step(state, inputs, wrong, jnp.ones(1), 0.1, jax.random.key(0))
     assert np.isfinite(after.learned.weights).all()
@@ -165,7 +166,7 @@ def after(learner: Any, state: Any, *batches: Any) -> Any:
 def test_light_rows_stay_light_in_a_minibatch_of_their_own(count: int, rng: np.random.Generator) -> None:
     """Rows of weight .001 that say the opposite move hardly more than rows of weight 0."""
     network, _, X, y = problem(rng)
-    inputs, targets = jnp.asarray(exact.lift(X), jnp.float32), jnp.asarray(y, jnp.float32)
+    inputs, targets = jnp.asarray(lift(X), jnp.float32), jnp.asarray(y, jnp.float32)
     learner = PosteriorLearner(SIZES, n_members=count)
     posterior = Posterior.from_networks([network] * count, [network] * count, Exact())
     for objective in (Objective.LINEAR, Objective.LOG):
@@ -201,7 +202,7 @@ def test_objectives_are_the_formulas(sizes: tuple[int, ...], K: int, rng: np.ran
     learner, targets = PosteriorLearner(sizes, Exact(), 3, K, together=0.5), 2 * soft[:, 1] - 1 if K == 2 else soft
     posterior = Posterior.from_networks(networks, networks, Exact())
     state = start(posterior, Objective.LOG, 7, 0.05)
-    members = jax.jit(learner._outputs)(state, jnp.asarray(exact.lift(X), jnp.float32), jax.random.key(0))
+    members = jax.jit(learner._outputs)(state, jnp.asarray(lift(X), jnp.float32), jax.random.key(0))
     for one in (learner, replace(learner, bounded=False)):
         value = jax.jit(one._objective)
         for objective, name in ((Objective.LINEAR, "linear"), (Objective.LOG, "log")):

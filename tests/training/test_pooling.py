@@ -53,10 +53,10 @@ def test_the_gradient_is_that_of_the_loss(rng: np.random.Generator) -> None:
     at = np.array([0.3, 1.1])
 
     def value(weights: np.ndarray) -> float:
-        return pooling._loss(weights, *rest)[0]
+        return pooling._loss_and_gradient(weights, *rest)[0]
 
     def gradient(weights: np.ndarray) -> np.ndarray:
-        return pooling._loss(weights, *rest)[1]
+        return pooling._loss_and_gradient(weights, *rest)[1]
 
     assert check_grad(value, gradient, at) < 1e-4 * np.linalg.norm(gradient(at))
 

@@ -69,7 +69,8 @@ def test_finished_runs_leave_once_they_are_half(active: list[list[bool]], left: 
 
 def test_shrinking_changes_no_network(rng: np.random.Generator) -> None:
     rows, _ = make_rows(rng, 100)
-    rates, span = [1.9, 0.3, 0.01, 0.0001], Span(0, 100)
+    rates = [1.9, 0.3, 0.01, 0.0001]
+    span = Span(0, 100)
 
     def train(shrink: bool) -> Any:
         return run_stage(
@@ -77,7 +78,8 @@ def test_shrinking_changes_no_network(rng: np.random.Generator) -> None:
             limits=Limits(1e-3, 4, 2, 30), shrink=shrink,
         )  # fmt: skip
 
-    whole, shrunk = train(False), train(True)
+    whole = train(False)
+    shrunk = train(True)
     np.testing.assert_array_equal(whole.runs[0].epoch, shrunk.runs[0].epoch)
     np.testing.assert_allclose(whole.runs[0].best.at, shrunk.runs[0].best.at, rtol=1e-5)
     np.testing.assert_allclose(whole.curve, shrunk.curve, rtol=1e-5)

@@ -191,19 +191,22 @@ def test_many_rows_are_watched_in_the_training_pass(calls: list[Call], n: int, s
 def test_what_the_pass_met_is_what_is_monitored(rng: np.random.Generator) -> None:
     """Step by step by hand: the outputs of each minibatch before its step, the divergence after the last one."""
     X, y = problem(rng)
-    rows, learner = lifted_rows(X, y, None), PosteriorLearner(SIZES)
+    rows = lifted_rows(X, y, None)
+    learner = PosteriorLearner(SIZES)
     begin = Posterior(first().layers, first(2).layers, first().log_sigma, Exact())
     state = start(begin, Objective.BOUND, 40, 0.05)
     runs = open_runs(stack([state]), [0.05], new_keys(rng, 1))
     order = np.zeros(len(rows.targets) + 16, np.int32)
     order[:40] = 10 + rng.permutation(40)
-    limits, span = Limits(*map(np.asarray, Limits())), Span(np.int32(10), np.int32(40))
+    limits = Limits(*map(np.asarray, Limits()))
+    span = Span(np.int32(10), np.int32(40))
     count = np.int32(40)
     options: dict[str, Any] = {"batch_size": 16, "seen": True}
     looked_at = epoch((learner,), (runs,), rows, order, count, span, limits, **options)
     (run,) = epoch((learner,), looked_at, rows, order, count, span, limits, **options)
 
-    inputs, targets = np.asarray(rows.inputs), np.asarray(rows.targets)
+    inputs = np.asarray(rows.inputs)
+    targets = np.asarray(rows.targets)
     outputs = np.zeros(len(targets), np.float32)
     output, step, monitor = (jax.jit(rule) for rule in (learner.output, learner.step, learner.monitor))
     for start_at in range(0, 40, 16):

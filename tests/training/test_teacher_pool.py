@@ -67,7 +67,8 @@ def test_few_cells_are_learned_by_one_thread(
 
 
 def test_folds_take_whole_groups(rng: np.random.Generator) -> None:
-    groups, codes = rng.integers(12, size=90), rng.integers(2, size=90)
+    groups = rng.integers(12, size=90)
+    codes = rng.integers(2, size=90)
     predicted = []
     for fold in teacher_pool._folds(codes, 0, groups):
         assert not set(groups[fold.fit]) & set(groups[fold.predict])
@@ -129,7 +130,8 @@ def test_a_teacher_without_probabilities_is_refused(
 
 
 def test_classes_that_a_fold_lacks_have_probability_zero(rng: np.random.Generator) -> None:
-    X, codes = rng.normal(size=(41, 2)), np.array([0] * 20 + [1] * 20 + [2])
+    X = rng.normal(size=(41, 2))
+    codes = np.array([0] * 20 + [1] * 20 + [2])
     pool = fit_pool({"linear": LogisticRegression()}, X, codes, 3, 0)
     np.testing.assert_allclose(pool.out_of_fold.sum(axis=1), 1)
     linear = teacher_pool._Candidate(LogisticRegression(), teacher_pool._Rows(X, codes, 3, None, None))

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from abnet.bounds.frozen_gibbs import gibbs_bound_frozen
     from abnet.bounds.gibbs import gibbs_bound, xi
     from abnet.bounds.kl_inverse import binary_kl, kl_inverse_lower, kl_inverse_upper
-    from abnet.bounds.methods import method
     from abnet.bounds.sampled import (
         fixed_paths_tandem_bound,
         fixed_paths_threshold,
@@ -45,7 +44,6 @@ __all__ = [
     "kl_inverse_lower",
     "kl_inverse_upper",
     "loss_bound",
-    "method",
     "mu_tandem_bound",
     "sampled_risk_bound",
     "single_network_bound",
@@ -66,7 +64,6 @@ __getattr__, __dir__ = lazy_names(
         "abnet.bounds.frozen_gibbs": ["gibbs_bound_frozen"],
         "abnet.bounds.gibbs": ["gibbs_bound", "xi"],
         "abnet.bounds.from_losses": ["loss_bound"],
-        "abnet.bounds.methods": ["method"],
         "abnet.bounds.sampled": [
             "fixed_paths_tandem_bound",
             "fixed_paths_threshold",

@@ -40,6 +40,9 @@ __all__ = ["catoni_tandem_bound", "choose_tilts"]
 _MU = np.linspace(0.0, 0.3, 61)
 _SIZES = np.geomspace(0.01, 40.0, 400)
 
+# Losses may have been rounded up by this much, and the bound does not grow with the risk.
+_LOSS_ERROR = 1e-9
+
 
 def catoni_tandem_bound(
     empirical_risk: float,
@@ -61,7 +64,7 @@ def catoni_tandem_bound(
     Parameters
     ----------
     empirical_risk, empirical_tandem : float
-        Means of ``p_i`` and of ``p_i ** 2``, both exact.
+        Means of ``p_i`` and of ``p_i ** 2``, exact up to 1e-9.
     kl : float
         Divergence of the posterior from the prior, in nats.
     n : int
@@ -109,7 +112,7 @@ def _combination(
     t = nonnegative("t", tilts[1])
     single = max(risk - tandem, 0.0)
     # The terms may cancel, so the slack is relative to their absolute values.
-    slack = (OUTWARD - 1.0) * (s * tandem + 2.0 * t * single + nats)
+    slack = (OUTWARD - 1.0) * (s * tandem + 2.0 * t * single + nats) + 2.0 * t * _LOSS_ERROR
     B = -math.expm1(-(s * tandem - 2.0 * t * single + nats + slack))
     a = -math.expm1(-s)
     b = math.expm1(t)

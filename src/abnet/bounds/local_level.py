@@ -67,7 +67,7 @@ def local_level(n: int, n_thresholds: int, delta: float = 0.05) -> float:
     n = count("n", n)
     delta = level("delta", delta)
     divided = delta / count("n_thresholds", n_thresholds)
-    if n > LARGEST_SAMPLE or chance_of_all(n, divided) < 1.0 - delta:
+    if n_thresholds == 1 or n > LARGEST_SAMPLE or chance_of_all(n, divided) < 1.0 - delta:
         return divided
     # The chance of a failure is nearly proportional to the level.
     share = divided
@@ -101,7 +101,7 @@ def chosen_rate_lower(successes: int, n: int, thresholds: int, delta: float = 0.
     >>> round(chosen_rate_lower(240, 300, 100), 4), round(chosen_rate_lower(240, 300, 1), 4)
     (0.7248, 0.7582)
     """
-    level_of_one = local_level(n, thresholds, delta / n_candidates)
+    level_of_one = local_level(n, thresholds, delta / count("n_candidates", n_candidates))
     return clopper_pearson_lower(successes, n, level_of_one)
 
 
@@ -114,7 +114,7 @@ def chosen_rate_upper(successes: int, n: int, thresholds: int, delta: float = 0.
     >>> round(chosen_rate_upper(60, 300, 100), 4)
     0.2752
     """
-    level_of_one = local_level(n, thresholds, delta / n_candidates)
+    level_of_one = local_level(n, thresholds, delta / count("n_candidates", n_candidates))
     return clopper_pearson_bound(successes, n, level_of_one)
 
 

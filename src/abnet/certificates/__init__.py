@@ -18,11 +18,13 @@ if TYPE_CHECKING:
     from abnet.certificates.row_hashing import row_hashes
     from abnet.certificates.scores import certify_scores
     from abnet.certificates.split import Split
+    from abnet.certificates.statements.statement import Statement
 
 __all__ = [
     "Judged",
     "Monitor",
     "Split",
+    "Statement",
     "certify_judged",
     "certify_scores",
     "check_row_by_row",
@@ -49,5 +51,6 @@ __getattr__, __dir__ = lazy_names(
         "abnet.certificates.random_seed": ["drawn_seed"],
         "abnet.certificates.row_hashing": ["row_hashes"],
         "abnet.certificates.split": ["Split"],
+        "abnet.certificates.statements.statement": ["Statement"],
     },
 )

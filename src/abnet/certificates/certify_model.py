@@ -16,6 +16,7 @@ from abnet.certificates.keyed_order import bet_keys, row_order
 from abnet.certificates.outside import AnyModel, Judged, judge_model
 from abnet.certificates.random_seed import RandomState, drawn_seed
 from abnet.certificates.recorded_model import RecordedModel
+from abnet.certificates.region_counts import HasRegions, LocatedRows
 from abnet.certificates.row_hashing import row_hashes
 from abnet.certificates.statements.confusion_rate import confusion_rates
 from abnet.certificates.terms import Terms
@@ -103,8 +104,12 @@ def certify(
         check_groups(model, X, "groups")
     judged = judge_model(model, X, y)
     order = row_order(row_hashes(X, y), drawn_seed(random_state), columns["groups"])
-    made = certify_judged(judged, Terms(delta=delta, n_candidates=n_candidates, source="test set"), order, **columns)
     recorded = getattr(model, "model_", model)
+    regions = None
+    if isinstance(recorded, HasRegions):
+        regions = recorded.located(X)
+    terms = Terms(delta=delta, n_candidates=n_candidates, source="test set")
+    made = certify_judged(judged, terms, order, regions=regions, **columns)
     if isinstance(recorded, RecordedModel):
         return msgspec.structs.replace(made, model=recorded.digest)
     return made
@@ -117,6 +122,7 @@ def certify_judged(
     *,
     groups: ArrayLike | None = None,
     by: ArrayLike | None = None,
+    regions: LocatedRows | None = None,
 ) -> Certificate:
     """`certify` for given answers.
 
@@ -128,6 +134,8 @@ def certify_judged(
         The order in which the betting bound reads the groups (`abnet.certificates.keyed_order.row_order`).
     groups, by
         As for `certify`.
+    regions : LocatedRows, optional
+        Region of each row.
 
     Examples
     --------
@@ -136,7 +144,15 @@ def certify_judged(
     >>> round(certify_judged(judged, Terms(source="test set"), np.arange(100)).vote_error_bound, 3)
     0.586
     """
-    seen = observe(judged.answers, judged.truth, judged.names, groups=groups, populations=by, keys=bet_keys(order))
+    seen = observe(
+        judged.answers,
+        judged.truth,
+        judged.names,
+        groups=groups,
+        populations=by,
+        keys=bet_keys(order),
+        regions=regions,
+    )
     return from_evidence.certify(seen, terms)
 
 

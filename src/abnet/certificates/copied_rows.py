@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.certificates.cell_hashing import STEP, Hashes
+from abnet.certificates.cell_hashing import STEP, Hashes, mixed
 from abnet.certificates.row_hashing import cell_hashes, row_hashes
 
 __all__ = ["CopiesInStream", "regular_copies", "unlikely_copies", "warn_of_copies"]
@@ -59,13 +59,7 @@ def warn_of_copies(
         return
     found = unlikely_copies(X, codes, owners)
     if found:
-        warnings.warn(
-            f"{found:,} of {len(X):,} rows ({found / len(X):.0%}) are copies of other rows in all columns that the "
-            "model uses, label included, while rows that differ in one column only are rare. The certificate assumes "
-            "that every row is an independent draw, which is doubtful here. If a file was joined twice or rows were "
-            "sampled with replacement, remove the copies; if rows have the same origin, put them into one group.",
-            stacklevel=2,
-        )
+        warnings.warn(_unlikely_copies_text(f"{found:,}", len(X), found / len(X)), stacklevel=2)
 
 
 def regular_copies(X: NDArray[Any]) -> int:
@@ -158,6 +152,15 @@ def unlikely_copies(X: NDArray[Any], codes: NDArray[Any], owners: NDArray[np.int
 
 def _share_agreeing(X: NDArray[Any], codes: NDArray[Any], owners: NDArray[np.intp]) -> float:
     """The share of distinct rows that equal another row in all columns but one, averaged over the columns."""
+    _, hashes_without = _hashes_without_columns(X, codes, owners)
+    n_agreeing = [_n_repeats(hashes) for hashes in hashes_without.values()]
+    return float(np.mean(n_agreeing)) / len(X)
+
+
+def _hashes_without_columns(
+    X: NDArray[Any], codes: NDArray[Any], owners: NDArray[np.intp]
+) -> tuple[Hashes, dict[int, Hashes]]:
+    """Hashes of the rows with their labels, and the same without each of some columns."""
     columns = np.unique(owners)
     left_out = columns[np.unique(np.linspace(0, len(columns) - 1, _MOST_LEFT_OUT).astype(np.intp))]
     total = codes.astype(np.uint64) * STEP
@@ -166,8 +169,7 @@ def _share_agreeing(X: NDArray[Any], codes: NDArray[Any], owners: NDArray[np.int
         total += hashes
         if owner in cells_of:
             cells_of[owner] += hashes
-    n_agreeing = [_n_repeats(total - cells) for cells in cells_of.values()]
-    return float(np.mean(n_agreeing)) / len(X)
+    return total, {column: total - cells for column, cells in cells_of.items()}
 
 
 def _n_repeats(hashes: Hashes) -> int:
@@ -183,15 +185,48 @@ def _regular_copies_text(name: Any, n_copies: int) -> str:
     )
 
 
-class CopiesInStream:
-    """Detect regular copies among rows that come in blocks.
+def _unlikely_copies_text(found: str, n_rows: int, share: float) -> str:
+    return (
+        f"{found} of {n_rows:,} rows ({share:.0%}) are copies of other rows in all columns that the model uses, label "
+        "included, while rows that differ in one column only are rare. The certificate assumes that every row is an "
+        "independent draw, which is doubtful here. If a file was joined twice or rows were sampled with replacement, "
+        "remove the copies; if rows have the same origin, put them into one group."
+    )
 
-    Rows are sampled by their hashes, so all copies of a row are in the sample, or none.
+
+class _HashSample:
+    """The rows whose hash lies below a limit, which is halved whenever these are too many.
+
+    Rows with equal hashes are in the sample together or not at all.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._limit = 2**64 - 1
+        self.hashes = np.empty(0, np.uint64)
+        self.values = np.empty(0, np.uint64)
+
+    def add(self, hashes: Hashes, values: NDArray[np.uint64]) -> None:
+        """Add rows with a value each."""
+        is_below = hashes <= np.uint64(self._limit)
+        self.hashes = np.append(self.hashes, hashes[is_below])
+        self.values = np.append(self.values, values[is_below])
+        while len(self.hashes) > self._most and self._limit > 0:
+            self._limit //= 2
+            is_below = self.hashes <= np.uint64(self._limit)
+            self.hashes = self.hashes[is_below]
+            self.values = self.values[is_below]
+
+
+class CopiesInStream:
+    """The checks of `warn_of_copies` for rows that come in blocks, on samples of the rows by their hashes.
 
     Parameters
     ----------
+    owners : array (d,) or None
+        As for `warn_of_copies`.
     most : int
-        Maximum number of hashes to keep.
+        Maximum number of rows in the sample.
 
     Examples
     --------
@@ -203,30 +238,59 @@ class CopiesInStream:
     'Nearly every row of class no occurs 4 times: '
     """
 
-    def __init__(self, most: int = 100_000) -> None:
-        self._most = most
-        self._limit = 2**64 - 1  # rows with larger hashes are left out
-        self._hashes = np.empty(0, np.uint64)
-        self._codes = np.empty(0, np.int64)
+    def __init__(self, owners: NDArray[np.intp] | None = None, most: int = 100_000) -> None:
+        self._owners = owners
+        self._n_rows = 0
+        self._rows = _HashSample(most)  # with their classes
+        self._labelled_rows = _HashSample(most)
+        self._without_column: dict[int, _HashSample] = {}  # by the hashes of the other columns
 
     def add(self, X: NDArray[Any], codes: NDArray[Any]) -> None:
         """Add a block of prepared rows and their classes."""
-        self._hashes = np.append(self._hashes, row_hashes(X))
-        self._codes = np.append(self._codes, codes)
-        self._keep_below_limit()
-        while len(self._hashes) > self._most and self._limit > 0:
-            self._limit //= 2
-            self._keep_below_limit()
-
-    def _keep_below_limit(self) -> None:
-        kept = self._hashes <= np.uint64(self._limit)
-        self._hashes = self._hashes[kept]
-        self._codes = self._codes[kept]
+        self._n_rows += len(X)
+        self._rows.add(row_hashes(X), codes.astype(np.uint64))
+        if self._owners is None:
+            return
+        total, hashes_without = _hashes_without_columns(X, codes, self._owners)
+        hashes = mixed(total.copy())
+        self._labelled_rows.add(hashes, hashes)
+        for column, others in hashes_without.items():
+            sample = self._without_column.setdefault(column, _HashSample(_MOST_AGREEING))
+            sample.add(mixed(others), hashes)
 
     def warning(self, classes: Sequence[Any]) -> str:
         """The text of a warning about copies; empty if there are none."""
         for code, name in enumerate(classes):
-            n_copies = _usual_count(self._hashes[self._codes == code])
+            n_copies = _usual_count(self._rows.hashes[self._rows.values == code])
             if n_copies > 1:
                 return _regular_copies_text(name, n_copies)
-        return ""
+        share = self._share_of_unlikely_copies()
+        if not share:
+            return ""
+        return _unlikely_copies_text(f"About {round(share * self._n_rows):,}", self._n_rows, share)
+
+    def _share_of_unlikely_copies(self) -> float:
+        """The share of the rows that repeat another row, if these are many and not likely by chance; else 0."""
+        hashes = self._labelled_rows.hashes
+        n_copies = _n_repeats(hashes)
+        if len(hashes) - n_copies < _FEWEST_DISTINCT:
+            return 0.0
+        share = n_copies / len(hashes)
+        if share * self._n_rows < max(_MANY * self._n_rows, _FEWEST_COPIES):
+            return 0.0
+        shares_agreeing = [_share_agreeing_in_sample(sample) for sample in self._without_column.values()]
+        if share < _BY_CHANCE * float(np.mean(shares_agreeing)):
+            return 0.0
+        return share
+
+
+_MOST_AGREEING = 10_000
+"""Maximum number of rows in the sample of rows without a column."""
+
+
+def _share_agreeing_in_sample(sample: _HashSample) -> float:
+    """The share of distinct rows that equal one before them in all columns but one."""
+    distinct, first_rows = np.unique(sample.values, return_index=True)
+    if not len(distinct):
+        return 0.0
+    return _n_repeats(sample.hashes[first_rows]) / len(distinct)

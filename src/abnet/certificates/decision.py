@@ -52,7 +52,9 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             return confidence(values)
         if values.ndim != 1:
             raise ValueError("a cut is for two classes.")
-        return values if self.positive == 1 else -values
+        if self.positive == 1:
+            return values
+        return -values
 
     def sentence(self, names: Sequence[str]) -> str:
         """The rule for users of exported models.
@@ -78,12 +80,17 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     def __call__(self, scores: ArrayLike) -> NDArray[np.intp]:
         """Codes of the answers for rows with these scores, (n,) or (n, K); the number of classes for no answer."""
         values = np.asarray(scores, np.float64)
-        best = (values >= 0).astype(np.intp) if values.ndim == 1 else np.argmax(values, axis=1)
+        if values.ndim == 1:
+            n_classes = 2
+            best = (values >= 0).astype(np.intp)
+        else:
+            n_classes = values.shape[1]
+            best = np.argmax(values, axis=1)
         if self.kind == "argmax" or self.threshold is None:
             return np.asarray(best, np.intp)
         above = self.score(values) > self.threshold
         if self.kind == "abstain":
-            return np.where(above, best, 2 if values.ndim == 1 else values.shape[1])
+            return np.where(above, best, n_classes)
         positive = int(self.positive or 0)
         return np.where(above, positive, 1 - positive)
 
@@ -101,7 +108,9 @@ def confidence(scores: ArrayLike) -> Floats:
     (array([0.5, 0.2]), array([0.7]))
     """
     values = np.asarray(scores, np.float64)
-    return np.abs(values) if values.ndim == 1 else np.asarray(values.max(axis=1))
+    if values.ndim == 1:
+        return np.abs(values)
+    return np.asarray(values.max(axis=1))
 
 
 ROOM = 1e-9

@@ -53,8 +53,11 @@ def main_table(certificate: "Certificate", *, details: bool = False) -> list[lis
         bound = "wrong or no answer (upper bound)"
         seen = "seen"
     head = [_whose_answers(certificate), bound, seen, "majority-class error"]
+    whole = "all classes"
+    if facts.n_groups is not None:
+        whole = "a new group"
     overall = [
-        "all classes" if facts.n_groups is None else "a new group",
+        whole,
         _bound_cell(certificate.vote_error_bound),
         _count_cell(facts.errors_of(None), facts.n_rows),
         percent(certificate.majority_class_error),

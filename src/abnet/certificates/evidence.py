@@ -4,7 +4,7 @@ Evidence from disjoint rows is added with ``+``, so streams, partitions and fold
 own. It does not record how the model was made; that is in the terms (`abnet.certificates.terms`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abnet.bounds.rounding import exact_sum
+from abnet.certificates.region_counts import LocatedRows, RegionCounts
 from abnet.utils.groups import number_groups
 
-__all__ = ["Evidence", "Groups", "Moments", "Values", "observe"]
+__all__ = ["Evidence", "Groups", "Moments", "Values", "observe", "sum_evidence"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -56,9 +57,15 @@ class Moments:
         return self._mean(self.pairs, code)
 
     def _mean(self, sums: Floats, code: int | None) -> float | None:
-        n = int(self.n.sum() if code is None else self.n[code])
-        total = float(sums.sum() if code is None else sums[code])
-        return min(1.0, max(0.0, total / n)) if n else None
+        n = int(self.n.sum())
+        total = float(sums.sum())
+        if code is not None:
+            n = int(self.n[code])
+            total = float(sums[code])
+        if n == 0:
+            return None
+        mean = total / n
+        return min(1.0, max(0.0, mean))
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,10 +96,17 @@ class Values:
             np.asarray(values, np.float64)[order],
         )
 
-    def __add__(self, other: "Values") -> "Values":
+    @staticmethod
+    def joined(parts: "Sequence[Values]") -> "Values":
+        """The values of disjoint rows together; they are sorted once."""
         return Values.of(
-            *(np.concatenate([getattr(self, name), getattr(other, name)]) for name in ("keys", "codes", "values"))
+            keys=np.concatenate([part.keys for part in parts]),
+            codes=np.concatenate([part.codes for part in parts]),
+            values=np.concatenate([part.values for part in parts]),
         )
+
+    def __add__(self, other: "Values") -> "Values":
+        return Values.joined([self, other])
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,17 +124,24 @@ class Groups:
     def __add__(self, other: "Groups") -> "Groups":
         merged = dict(self.table)
         for name, new in other.table.items():
-            old = merged.get(name)
-            sums = new[1:] if old is None else tuple(a + b for a, b in zip(old[1:], new[1:], strict=True))
-            merged[name] = (new[0] if old is None else min(old[0], new[0]), *sums)
+            if name not in merged:
+                merged[name] = new
+                continue
+            old_key, *old_sums = merged[name]
+            new_key, *new_sums = new
+            sums = [a + b for a, b in zip(old_sums, new_sums, strict=True)]
+            merged[name] = (min(old_key, new_key), *sums)
         return Groups(merged)
 
     def in_order(self) -> tuple[Ints, Ints, Floats, Floats]:
         """Rows, errors, mean losses and mean pairs of the groups, in the order of their keys."""
         ordered = sorted(self.table.values(), key=lambda entry: entry[0])
-        rows, errors = (np.array([entry[k] for entry in ordered], np.int64) for k in (1, 2))
-        means, pairs = (np.array([entry[k] for entry in ordered]) / rows for k in (3, 4))
-        return rows, errors, np.clip(means, 0.0, 1.0), np.clip(pairs, 0.0, 1.0)
+        _, n_rows, n_errors, loss_sums, pair_sums = zip(*ordered, strict=True)
+        rows = np.array(n_rows, np.int64)
+        errors = np.array(n_errors, np.int64)
+        mean_losses = np.array(loss_sums) / rows
+        mean_pairs = np.array(pair_sums) / rows
+        return rows, errors, np.clip(mean_losses, 0.0, 1.0), np.clip(mean_pairs, 0.0, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,6 +164,8 @@ class Evidence:
     populations : dict
         Maps a population's name to its numbers of rows and errors.
     groups : Groups or None
+    regions : RegionCounts or None
+        Counts by region of the model, for one that has regions.
     """
 
     classes: tuple[str, ...]
@@ -153,6 +176,7 @@ class Evidence:
     costs: Values | None = None
     populations: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     groups: Groups | None = None
+    regions: RegionCounts | None = None
 
     def __add__(self, other: "Evidence") -> "Evidence":
         if self.classes != other.classes or self.thresholds != other.thresholds:
@@ -165,6 +189,7 @@ class Evidence:
             self, counts=self.counts + other.counts, populations=populations,
             losses=_sum(self.losses, other.losses), values=_sum(self.values, other.values),
             costs=_sum(self.costs, other.costs), groups=_sum(self.groups, other.groups),
+            regions=_sum(self.regions, other.regions),
         )  # fmt: skip
 
     @property
@@ -190,10 +215,55 @@ class Evidence:
         return int(self.class_errors.sum())
 
 
+def sum_evidence(parts: Sequence[Evidence]) -> Evidence:
+    """The sum of evidence from disjoint rows, such as the blocks of a stream.
+
+    The values of single rows are sorted once, and not again for every part.
+
+    Parameters
+    ----------
+    parts : sequence of Evidence
+        At least one.
+
+    Examples
+    --------
+    >>> one = observe([0, 1, 1], [0, 0, 1], ("no", "yes"))
+    >>> sum_evidence([one, one, one]).errors
+    3
+    """
+    first, *others = parts
+    if not others:
+        return first
+    # Betting bounds need the values of all rows in one order: adding them part by part would sort them each time.
+    total = replace(first, values=None, costs=None)
+    for part in others:
+        total += replace(part, values=None, costs=None)
+    return replace(
+        total,
+        values=_joined([part.values for part in parts]),
+        costs=_joined([part.costs for part in parts]),
+    )
+
+
+def _joined(parts: Sequence[Values | None]) -> Values | None:
+    """The values of all parts; None if no part has any."""
+    present = [part for part in parts if part is not None]
+    if not present:
+        return None
+    if len(present) < len(parts):
+        raise ValueError(_UNLIKE)
+    return Values.joined(present)
+
+
+_UNLIKE = "evidence can only be added if both parts have the same of losses, values, costs, groups and regions."
+
+
 def _sum(one: Any, other: Any) -> Any:
-    if (one is None) != (other is None):
-        raise ValueError("evidence can only be added if both parts have the same of losses, values, costs and groups.")
-    return None if one is None else one + other
+    if one is None and other is None:
+        return None
+    if one is None or other is None:
+        raise ValueError(_UNLIKE)
+    return one + other
 
 
 def observe(
@@ -210,6 +280,7 @@ def observe(
     keys: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     populations: ArrayLike | None = None,
+    regions: LocatedRows | None = None,
 ) -> Evidence:
     """Count the errors and sum the losses of a model on labelled rows.
 
@@ -239,6 +310,8 @@ def observe(
         Group of each row.
     populations : array (n,), optional
         Population of each row.
+    regions : LocatedRows, optional
+        Region of each row, by a model that was fixed before these rows were seen.
 
     Examples
     --------
@@ -246,39 +319,72 @@ def observe(
     >>> (one + one).errors, (one + one).class_rows.tolist()
     (2, [4, 2, 0])
     """
-    K = len(classes)
-    said, true = _codes("answers", answers, K), _codes("truth", truth, K)
-    if len(said) != len(true):
-        raise ValueError(f"there are {len(said)} answers, but {len(true)} labels.")
-    bins = np.zeros(len(true), np.int64)
+    n_classes = len(classes)
+    answer_codes = _codes("answers", answers, n_classes)
+    true_codes = _codes("truth", truth, n_classes)
+    n = len(true_codes)
+    if len(answer_codes) != n:
+        raise ValueError(f"there are {len(answer_codes)} answers, but {n} labels.")
+    bins = np.zeros(n, np.int64)
     if thresholds:
-        cuts, marks = np.asarray(thresholds, np.float64), np.asarray(scores, np.float64)
-        if np.any(np.diff(cuts) <= 0.0) or marks.shape != true.shape or not np.isfinite(marks).all():
-            raise ValueError("thresholds must be increasing, and every row needs a finite score.")
-        bins = np.searchsorted(cuts, marks, side="left")  # how many thresholds lie below the score
-    shape = (K + 1, K + 1, len(thresholds) + 1)
-    flat = np.ravel_multi_index((true, said, bins), shape)
-    counts = np.bincount(flat, minlength=int(np.prod(shape))).reshape(shape).astype(np.int64)
-    wrong = (said != true) | (true == K)
-    of_draw = None if losses is None else _unit("losses", losses, len(true))
-    of_two = of_draw if of_draw is None else of_draw**2 if pairs is None else _unit("pairs", pairs, len(true))
+        bins = _bins_of_scores(scores, thresholds, n)
+    shape = (n_classes + 1, n_classes + 1, len(thresholds) + 1)
+    cells = np.ravel_multi_index((true_codes, answer_codes, bins), shape)
+    counts = np.bincount(cells, minlength=int(np.prod(shape))).reshape(shape).astype(np.int64)
+    wrong = (answer_codes != true_codes) | (true_codes == n_classes)
+
+    single_losses = None
+    loss_pairs = None
     moments = None
-    if of_draw is not None and of_two is not None:
-        n = np.bincount(true, minlength=K + 1).astype(np.int64)
-        moments = Moments(n, _by_class(of_draw, true, n), _by_class(of_two, true, n), n_paths)
-    kept = None if keys is None or of_draw is None else Values.of(keys, true, of_draw)
-    paid = None if keys is None or costs is None else Values.of(keys, true, _unit("costs", costs, len(true)))
+    if losses is not None:
+        single_losses = _unit("losses", losses, n)
+        loss_pairs = single_losses**2
+        if pairs is not None:
+            loss_pairs = _unit("pairs", pairs, n)
+        class_rows = np.bincount(true_codes, minlength=n_classes + 1).astype(np.int64)
+        loss_sums = _sums_by_class(single_losses, true_codes, class_rows)
+        moments = Moments(class_rows, loss_sums, _sums_by_class(loss_pairs, true_codes, class_rows), n_paths)
+    values = None
+    if keys is not None and single_losses is not None:
+        values = Values.of(keys, true_codes, single_losses)
+    kept_costs = None
+    if keys is not None and costs is not None:
+        kept_costs = Values.of(keys, true_codes, _unit("costs", costs, n))
+    by_population = {}
+    if populations is not None:
+        by_population = _by_population(populations, wrong)
+    by_group = None
+    if groups is not None:
+        by_group = _by_group(groups, wrong, single_losses, loss_pairs, keys)
+    by_region = None
+    if regions is not None:
+        by_region = RegionCounts.of(regions, answer_codes, wrong, n_classes + 1)
     return Evidence(
-        classes, counts, tuple(thresholds), moments, kept, paid,
-        {} if populations is None else _by_population(populations, wrong),
-        None if groups is None else _by_group(groups, wrong, of_draw, of_two, keys),
-    )  # fmt: skip
+        classes=classes,
+        counts=counts,
+        thresholds=tuple(thresholds),
+        losses=moments,
+        values=values,
+        costs=kept_costs,
+        populations=by_population,
+        groups=by_group,
+        regions=by_region,
+    )
 
 
-def _codes(name: str, values: ArrayLike, K: int) -> Ints:
+def _bins_of_scores(scores: ArrayLike | None, thresholds: tuple[float, ...], n: int) -> Ints:
+    """How many thresholds lie below the score of each row."""
+    cuts = np.asarray(thresholds, np.float64)
+    values = np.asarray(scores, np.float64)
+    if np.any(np.diff(cuts) <= 0.0) or values.shape != (n,) or not np.isfinite(values).all():
+        raise ValueError("thresholds must be increasing, and every row needs a finite score.")
+    return np.searchsorted(cuts, values, side="left").astype(np.int64)
+
+
+def _codes(name: str, values: ArrayLike, n_classes: int) -> Ints:
     codes = np.asarray(values)
-    if codes.ndim != 1 or codes.dtype.kind not in "iu" or np.any((codes < 0) | (codes > K)):
-        raise ValueError(f"{name} must be a vector of codes from 0 to {K}.")
+    if codes.ndim != 1 or codes.dtype.kind not in "iu" or np.any((codes < 0) | (codes > n_classes)):
+        raise ValueError(f"{name} must be a vector of codes from 0 to {n_classes}.")
     return codes.astype(np.int64)
 
 
@@ -293,15 +399,17 @@ def _unit(name: str, values: ArrayLike, n: int) -> Floats:
     return np.clip(array, 0.0, 1.0)
 
 
-def _by_class(values: Floats, true: Ints, n: Ints) -> Floats:
+def _sums_by_class(values: Floats, true: Ints, n: Ints) -> Floats:
     """Sums that do not depend on the order of the rows."""
     parts = np.split(values[np.argsort(true, kind="stable")], np.cumsum(n)[:-1])
     return np.array([exact_sum(part) for part in parts])
 
 
 def _by_population(populations: ArrayLike, wrong: NDArray[np.bool_]) -> dict[str, tuple[int, int]]:
-    names, where = np.unique(np.asarray([str(name) for name in np.asarray(populations).tolist()]), return_inverse=True)
-    rows, errors = np.bincount(where, minlength=len(names)), np.bincount(where, weights=wrong, minlength=len(names))
+    texts = np.asarray([str(name) for name in np.asarray(populations).tolist()])
+    names, places = np.unique(texts, return_inverse=True)
+    rows = np.bincount(places, minlength=len(names))
+    errors = np.bincount(places, weights=wrong, minlength=len(names))
     return {str(name): (int(n), int(k)) for name, n, k in zip(names, rows, errors, strict=True)}
 
 
@@ -310,15 +418,21 @@ def _by_group(
 ) -> Groups:
     if keys is None:
         raise ValueError("groups need keys, which define an order of the rows that does not depend on their labels.")
-    where = number_groups(groups, len(wrong))
-    names = np.asarray(groups)[np.unique(where, return_index=True)[1]]
-    of_draw, of_two = (wrong.astype(np.float64) if v is None else v for v in (losses, pairs))
-    sums = [np.bincount(where, weights=v, minlength=len(names)) for v in (wrong, of_draw, of_two)]
-    rows = np.bincount(where, minlength=len(names))
+    places = number_groups(groups, len(wrong))
+    names = np.asarray(groups)[np.unique(places, return_index=True)[1]]
+    if losses is None or pairs is None:
+        losses = wrong.astype(np.float64)
+        pairs = losses
+    errors, loss_sums, pair_sums = (
+        np.bincount(places, weights=values, minlength=len(names)) for values in (wrong, losses, pairs)
+    )
+    rows = np.bincount(places, minlength=len(names))
     # Rows of a group are neighbours in the order of their keys, so the smallest key can stand for the group.
-    of_group = np.full(len(names), np.iinfo(np.uint64).max, np.uint64)
-    np.minimum.at(of_group, where, np.asarray(keys, np.uint64))
-    return Groups({
-        name: (int(key), int(n), int(k), float(s), float(p))
-        for name, key, n, k, s, p in zip(names.tolist(), of_group, rows, *sums, strict=True)
-    })  # fmt: skip
+    group_keys = np.full(len(names), np.iinfo(np.uint64).max, np.uint64)
+    np.minimum.at(group_keys, places, np.asarray(keys, np.uint64))
+    entries = zip(group_keys, rows, errors, loss_sums, pair_sums, strict=True)
+    table = {
+        name: (int(key), int(n), int(k), float(loss_sum), float(pair_sum))
+        for name, (key, n, k, loss_sum, pair_sum) in zip(names.tolist(), entries, strict=True)
+    }
+    return Groups(table)

@@ -1,13 +1,12 @@
 """`Facts`: how a model was made and what was counted on the bound rows."""
 
 from collections.abc import Sequence
-from typing import Literal
 
 import msgspec
 
 from abnet.bounds.shares import shares_by_count
 from abnet.certificates.evidence import Evidence
-from abnet.certificates.terms import Source, Terms
+from abnet.certificates.terms import Draw, Source, Terms
 
 __all__ = ["Facts", "unlike"]
 
@@ -41,8 +40,9 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         Number of fresh paths per row with which the Gibbs risk was sampled; None if it is exact.
     vote_paths : int or None
         Number of paths that vote in ``predict``, drawn once and kept.
-    drawn : {"network", "tree"}
-        What a draw from the posterior is.
+    drawn : {"network", "tree", "predictor"}
+        What a draw from the posterior is: a network, a tree of PBGNet, or whatever an aggregation of the caller's own
+        stands for.
     delta : float
         Maximum probability that a statement, or a family of joint statements, is false.
     n_candidates : int
@@ -60,7 +60,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     kl: float = 0.0
     n_paths: int | None = None
     vote_paths: int | None = None
-    drawn: Literal["network", "tree"] = "network"
+    drawn: Draw = "network"
     n_candidates: int = 1
 
     def __post_init__(self) -> None:

@@ -18,7 +18,7 @@ from abnet.certificates.row_hashing import hash_sum, row_hashes
 from abnet.certificates.same_table import log_chance_of_same_table
 from abnet.utils.coded_rows import dense
 
-__all__ = ["MOST_ROWS", "FittedRows", "RowFilter", "RowsFound", "kept_rows", "row_filter"]
+__all__ = ["MOST_ROWS", "FittedRows", "RowFilter", "RowsFound", "StreamedTable", "kept_rows", "row_filter"]
 
 _BITS_PER_ROW = 16
 _BITS_SET_PER_ROW = 11
@@ -69,7 +69,9 @@ def kept_rows(n: int) -> slice | NDArray[np.intp]:
     return np.linspace(0, n - 1, MOST_ROWS).astype(np.intp)
 
 
-def row_filter(X: Any, y: NDArray[Any], n_learned: int | None = None) -> RowFilter | None:
+def row_filter(
+    X: Any, y: NDArray[Any], n_learned: int | None = None, *, table: "StreamedTable | None" = None
+) -> RowFilter | None:
     """Make the filter of prepared rows with their labels; None if there are no rows. It holds at most 24,000 rows.
 
     Parameters
@@ -81,6 +83,8 @@ def row_filter(X: Any, y: NDArray[Any], n_learned: int | None = None) -> RowFilt
     n_learned : int, optional
         Number of rows that the model learned from or was chosen with, which come first; all rows by default. The others
         may certify it again, but not together with these.
+    table : StreamedTable, optional
+        The whole table, if X is only a part of it.
 
     Examples
     --------
@@ -110,6 +114,8 @@ def row_filter(X: Any, y: NDArray[Any], n_learned: int | None = None) -> RowFilt
     for hashes in (all_rows, learned):
         if log_chance_of_same_table(_counts(hashes)) < math.log(_RARE):
             tables.add(_table_name(len(hashes), hash_sum(hashes)))
+    if table is not None and table.name is not None:
+        tables.add(table.name)
     return RowFilter(
         bits=base64.b64encode(np.packbits(bits).tobytes()).decode("ascii"),
         rows=n,
@@ -117,6 +123,57 @@ def row_filter(X: Any, y: NDArray[Any], n_learned: int | None = None) -> RowFilt
         twice=int(np.count_nonzero(counts == 2)),
         tables=tuple(sorted(tables)),
     )
+
+
+_MANY_DISTINCT = 1000
+"""With more distinct rows, no other sample has the same ones: the chance is at most ``sqrt(2πn) (2π)^(-u/2)`` for n
+rows of which u are distinct."""
+
+
+_BLOCK = 4096
+"""Number of rows that are hashed at a time."""
+
+
+class StreamedTable:
+    """The fingerprint of a table that is read in blocks, as it is in `RowFilter.tables`.
+
+    Examples
+    --------
+    >>> X, y = np.arange(20.0).reshape(10, 2), np.ones(10)
+    >>> stream = StreamedTable()
+    >>> stream.add(X[:4], y[:4])
+    >>> stream.add(X[4:], y[4:])
+    >>> stream.name in row_filter(X, y).tables
+    True
+    """
+
+    def __init__(self) -> None:
+        self._n_rows = 0
+        self._total = 0
+        self._counts: dict[int, int] = {}  # how often each distinct row occurs, until there are many
+
+    def add(self, X: Any, y: NDArray[Any]) -> None:
+        """Add a block of prepared rows with their labels."""
+        for start in range(0, len(y), _BLOCK):  # codes of a few rows at a time are written out
+            self._add_hashes(_rounded_hashes(X[start : start + _BLOCK], y[start : start + _BLOCK]))
+
+    def _add_hashes(self, hashes: Hashes) -> None:
+        self._n_rows += len(hashes)
+        self._total = (self._total + hash_sum(hashes)) % 2**64
+        if len(self._counts) > _MANY_DISTINCT:
+            return
+        distinct, counts = np.unique(hashes, return_counts=True)
+        for row, count in zip(distinct.tolist(), counts.tolist(), strict=True):
+            self._counts[row] = self._counts.get(row, 0) + count
+
+    @property
+    def name(self) -> str | None:
+        """The fingerprint; None if another sample could easily have the same."""
+        if len(self._counts) <= _MANY_DISTINCT:
+            counts = np.array(list(self._counts.values()), np.intp)
+            if log_chance_of_same_table(counts) >= math.log(_RARE):
+                return None
+        return _table_name(self._n_rows, self._total)
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from abnet.certificates.statements.frozen_gibbs_bound import FrozenGibbsBound
 from abnet.certificates.statements.gibbs_bound import GibbsBound
 from abnet.certificates.statements.group_error_bound import GroupErrorBound
 from abnet.certificates.statements.population_error import PopulationError
+from abnet.certificates.statements.region_error import RegionError
 from abnet.certificates.statements.statement import Answers, Statement
 from abnet.certificates.statements.trained_error_bound import TrainedErrorBound
 from abnet.certificates.statements.trained_gibbs_bound import TrainedGibbsBound
@@ -58,6 +59,7 @@ def certify(evidence: Evidence, terms: Terms) -> Certificate:
             statements += _from_losses(part, part.losses, terms)
     if not terms.trained and evidence.groups is None:
         statements += PopulationError.of_populations(evidence, terms)
+        statements += RegionError.of_regions(evidence, terms)
     if not statements:
         raise ValueError("nothing can be certified: there are no losses, and no bound covers how the model predicts.")
     return Certificate(statements=tuple(statements), facts=Facts.of(evidence, terms))

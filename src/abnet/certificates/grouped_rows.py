@@ -44,7 +44,9 @@ def check_single_rows(record: FitRecord, cells: Sequence[Any] | None, parameter:
         return None
     group = record.group
     if cells is None:
-        named = f" (column {group!r})" if isinstance(group, str) else ""
+        named = ""
+        if isinstance(group, str):
+            named = f" (column {group!r})"
         return (
             f"the model was fitted on groups of rows{named}, and its own certificate is about a new group; this "
             "one counts single rows, and holds only if no two of them belong to the same group"
@@ -79,5 +81,7 @@ def check_groups(model: Any, X: Any, parameter: str | None) -> None:
         cells = take_column(inner.rows, record.group).tolist()
     note = check_single_rows(record, cells, parameter)
     if note is not None:
-        instead = "keep one row of each group" if parameter is None else f"pass {parameter} to certify a new group"
+        instead = "keep one row of each group"
+        if parameter is not None:
+            instead = f"pass {parameter} to certify a new group"
         warnings.warn(f"{note[0].upper()}{note[1:]}: {instead}.", stacklevel=3)

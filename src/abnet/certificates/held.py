@@ -50,7 +50,9 @@ class Held:
     @classmethod
     def from_shares(cls, shares: NDArray[np.float64], codes: NDArray[np.intp]) -> "Held":
         """From shares of the vote, (m, K); two classes have one score, ``2 P_1 - 1``."""
-        return cls(2 * shares[:, 1] - 1 if shares.shape[1] == 2 else shares, codes)
+        if shares.shape[1] == 2:
+            return cls(2 * shares[:, 1] - 1, codes)
+        return cls(shares, codes)
 
     @property
     def shares(self) -> NDArray[np.float64]:

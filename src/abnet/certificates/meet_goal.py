@@ -4,13 +4,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from abnet.certificates.decision import ARGMAX, Decision
-from abnet.certificates.evidence import observe
+from abnet.certificates.evidence import Evidence, observe
 from abnet.certificates.goals import Goal
 from abnet.certificates.held import Held
 from abnet.certificates.statements.statement import Statement
 from abnet.certificates.terms import Terms
+from abnet.certificates.thresholds import Candidates
 
-__all__ = ["meet"]
+__all__ = ["meet", "observe_candidates"]
 
 
 def meet(
@@ -57,16 +58,40 @@ def meet(
     >>> [s.about for s in beside]
     ['recall of ill', 'share of rows predicted as ill', 'error rate of the decision rule']
     """
+    candidates = goal.candidates(held, classes, len(np.asarray(truth)), terms)
+    evidence = observe_candidates(goal, candidates, scores, truth, classes, keys=keys, answers=answers)
+    return goal.certify(evidence, candidates, terms)
+
+
+def observe_candidates(
+    goal: Goal,
+    candidates: Candidates,
+    scores: ArrayLike,
+    truth: ArrayLike,
+    classes: tuple[str, ...],
+    *,
+    keys: ArrayLike,
+    answers: ArrayLike | None = None,
+) -> Evidence:
+    """What held-out rows, or a block of them, show about the candidate decisions of a goal.
+
+    Parameters
+    ----------
+    goal : Goal
+    candidates : Candidates
+        Fixed before these rows were seen.
+    scores, truth, classes, keys, answers
+        As for `meet`.
+    """
     values = np.asarray(scores, np.float64)
     codes = np.asarray(truth)
-    candidates = goal.candidates(held, classes, len(codes), terms)
     first = candidates.decisions[0]
     if answers is None:
         answers = ARGMAX(values)
     compared = None
     if candidates.thresholds:
         compared = first.score(values)
-    evidence = observe(
+    return observe(
         answers,
         codes,
         classes,
@@ -75,4 +100,3 @@ def meet(
         scores=compared,
         thresholds=candidates.thresholds,
     )
-    return goal.certify(evidence, candidates, terms)

@@ -116,8 +116,10 @@ def judge_answers(y: ArrayLike, answers: Any, *, known: Any = ()) -> Judged:
     classes = [*known, *_sorted({*labels} - {*known})]
     places = {label: place for place, label in enumerate(classes)}
     truth = np.array([places[label] for label in labels], np.intp)
-    said = [len(classes) if none else _place(answer, places) for answer, none in zip(given, missing, strict=True)]
-    return Judged(np.array(said, np.intp), truth, tuple(classes), int(missing.sum()))
+    codes = np.full(len(given), len(classes), np.intp)
+    for row in np.flatnonzero(~missing):
+        codes[row] = _place(given[row], places)
+    return Judged(codes, truth, tuple(classes), int(missing.sum()))
 
 
 def _place(answer: Any, places: dict[Any, int]) -> int:
@@ -157,7 +159,9 @@ def _attempt(predict: Predict, X: Any) -> list[Any] | Exception:
     except Exception as error:  # whatever the caller's model raises
         return error
     n = n_rows_of(X)
-    return answers if len(answers) == n else ValueError(f"predict gives {len(answers)} answers to {n} rows.")
+    if len(answers) != n:
+        return ValueError(f"predict gives {len(answers)} answers to {n} rows.")
+    return answers
 
 
 def _check_answers_some(predict: Predict, X: Any) -> None:
@@ -179,7 +183,9 @@ def _column(answers: list[Any]) -> NDArray[Any]:
 
 def _list(values: Any) -> list[Any]:
     """Plain values of a vector, or of a matrix of one column."""
-    array = values.to_numpy() if hasattr(values, "to_numpy") else values
+    array = values
+    if hasattr(values, "to_numpy"):
+        array = values.to_numpy()
     if isinstance(array, np.ndarray):
         if array.ndim == 2 and array.shape[1] == 1:
             array = array[:, 0]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from abnet.utils.caller_rows import n_rows_of, take_rows
 from abnet.utils.coded_rows import dense
 
-__all__ = ["check_row_by_row", "fits_anew"]
+__all__ = ["check_row_by_row", "refit_problem"]
 
 _ROWS = 20
 # Number of rows in the test batch, so that a million rows are not transformed twice.
@@ -60,15 +60,15 @@ def _spread(n: int, most: int) -> list[int]:
     return [int(place) for place in np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.intp))]
 
 
-def fits_anew(transformer: Any) -> str | None:
+def refit_problem(transformer: Any) -> str | None:
     """Return why a transformer cannot be cloned and refitted, or None if it can.
 
     Examples
     --------
     >>> from sklearn.frozen import FrozenEstimator
     >>> from sklearn.preprocessing import StandardScaler
-    >>> fits_anew(StandardScaler())
-    >>> fits_anew(FrozenEstimator(StandardScaler().fit([[0.0], [1.0]])))
+    >>> refit_problem(StandardScaler())
+    >>> refit_problem(FrozenEstimator(StandardScaler().fit([[0.0], [1.0]])))
     'FrozenEstimator was fitted before, on unknown rows, and cannot be refitted'
     """
     from sklearn.base import clone

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from abnet.certificates.cell_hashing import STEP, Hashes, cell_bits, mixed, number_bits
 
-__all__ = ["cell_hashes", "fingerprint", "hash_sum", "row_hashes"]
+__all__ = ["cell_hashes", "fingerprint", "hash_sum", "hashes_with_labels", "row_hashes", "sums_of_cells"]
 
 _BLOCK = 2**15  # numbers mixed at a time, so that they stay in the cache
 
@@ -50,12 +50,25 @@ def row_hashes(X: Any, y: Any = None) -> Hashes:
     >>> np.array_equal(a, b)
     True
     """
-    sums = _sums_of_cells(X)
-    if y is not None:
-        labels = cell_bits(_label_column(y))
-        if len(labels) != len(sums):
-            raise ValueError(f"X has {len(sums)} rows, but there are {len(labels)} labels.")
-        sums += mixed(labels + ~STEP)
+    sums = sums_of_cells(X)
+    if y is None:
+        return mixed(sums)
+    return hashes_with_labels(sums, y)
+
+
+def hashes_with_labels(sums: Hashes, y: Any) -> Hashes:
+    """`row_hashes` from the `sums_of_cells` of the rows, which are changed in place, and their labels.
+
+    Examples
+    --------
+    >>> X, y = np.eye(2), np.array([-1.0, 1.0])
+    >>> np.array_equal(hashes_with_labels(sums_of_cells(X), y), row_hashes(X, y))
+    True
+    """
+    labels = cell_bits(_label_column(y))
+    if len(labels) != len(sums):
+        raise ValueError(f"X has {len(sums)} rows, but there are {len(labels)} labels.")
+    sums += mixed(labels + ~STEP)
     return mixed(sums)
 
 
@@ -113,8 +126,8 @@ def _label_column(y: Any) -> Any:
     return np.asarray(y, object)
 
 
-def _sums_of_cells(X: Any) -> Hashes:
-    """The sum over the columns of the hashes of the cells."""
+def sums_of_cells(X: Any) -> Hashes:
+    """The sum over the columns of the hashes of the cells, to which labels can be added once they are known."""
     if hasattr(X, "tocsr"):
         return _sums_of_sparse(X.tocsr())
     if isinstance(X, Mapping):

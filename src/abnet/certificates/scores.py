@@ -48,9 +48,9 @@ def certify_scores(
     y : array-like (n,)
         Labels.
     goal : Goal
-        `TargetError`, `TargetRecall`, `TargetPrecision` or `Costs`. For recall and precision, every label but the
-        positive one is negative. Costs name `positive` and one other label (or are an array with the negative class
-        first); a row with any other label has the largest cost.
+        `TargetError`, `TargetRecall`, `TargetSpecificity`, `TargetPrecision` or `Costs`. For recall, specificity and
+        precision, every label but the positive one is negative. Costs name `positive` and one other label (or are an
+        array with the negative class first); a row with any other label has the largest cost.
     answers : array-like (n,), optional
         The model's answers, for `TargetError`.
     positive : label, optional

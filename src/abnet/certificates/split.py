@@ -46,9 +46,7 @@ class Split:
     counted: Places
 
     @classmethod
-    def of(
-        cls, hashes: Hashes, fraction: float, seed: int, groups: ArrayLike | None = None, *, most: int | None = None
-    ) -> "Split":
+    def of(cls, hashes: Hashes, fraction: float, seed: int, groups: ArrayLike | None = None) -> "Split":
         """The first `fraction` of the rows in the keyed order, and the rest; each part has at least one row.
 
         Parameters
@@ -60,8 +58,6 @@ class Split:
         seed : int
         groups : array (n,), optional
             Group of each row: whole groups are on one side, ordered by a hash of their content.
-        most : int, optional
-            Maximum number of rows (or groups) in the first part.
         """
         order = row_order(hashes, seed, groups)
         ends = _unit_ends(order, groups)
@@ -72,8 +68,6 @@ class Split:
                 found = number_of(n_units, "group")
             raise ValueError(f"{found} cannot be split into two parts: at least 2 are needed.")
         size = min(max(round(fraction * n_units), 1), n_units - 1)
-        if most is not None:
-            size = min(size, most)
         end = int(ends[size - 1])
         return cls(order[:end], order[end:])
 

@@ -6,11 +6,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["Expected", "Source", "Terms"]
+__all__ = ["Draw", "Expected", "Source", "Terms"]
 
 Source = Literal["split", "init", "given", "test set"]
 """Where a model comes from: trained on other rows of the same table, the random initialisation as prior, a prior given
 by the user, or a model fitted elsewhere."""
+
+Draw = Literal["network", "tree", "predictor"]
+"""What is drawn from a posterior: a network, a tree of PBGNet, or what an aggregation of your own stands for."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,9 @@ class Terms:
         ``predict``.
     expected : Expected or None
         Expected values from the first part, from which Catoni's C is chosen.
+    floor : float
+        A number in [0, 1/2) that no expected loss of the trained posterior can be below, on any row. It may depend on
+        the posterior, as the divergence does.
     """
 
     delta: float = 0.05
@@ -70,7 +76,8 @@ class Terms:
     vote: Literal["expectation", "fresh paths", "kept paths"] | None = "expectation"
     vote_paths: int | None = None
     expected: Expected | None = None
-    drawn: Literal["network", "tree"] = "network"
+    floor: float = 0.0
+    drawn: Draw = "network"
 
     def __post_init__(self) -> None:
         if not 0.0 < self.delta < 1.0:
@@ -81,6 +88,8 @@ class Terms:
             raise ValueError("vote_paths must be given for a vote of kept paths, and for no other vote.")
         if not self.trained and self.kl:
             raise ValueError("kl must be 0 for a model that was not trained on the bound rows.")
+        if not 0.0 <= self.floor < 0.5:
+            raise ValueError(f"floor must lie in [0, 1/2); got {self.floor}.")
         if self.expected is not None and (not self.trained or self.source != "split"):
             raise ValueError("expected needs a first part (source='split') and a posterior trained on the other rows.")
         if self.trained and self.source == "test set":

@@ -61,7 +61,9 @@ class TradeOff(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     @property
     def title(self) -> str:
         """What is traded off."""
-        return "abstaining" if self.positive is None else f"predicting {self.positive}"
+        if self.positive is None:
+            return "abstaining"
+        return f"predicting {self.positive}"
 
     @property
     def note(self) -> str:
@@ -112,23 +114,31 @@ def trade_off(held: Held, classes: Sequence[Any], positive: Any = None) -> Trade
     """
     names = [str(label) for label in classes]
     if positive is None:
-        marks = confidence(held.scores)
-        levels = np.quantile(marks, 1.0 - np.array(SHARES), method="lower")
-        decisions = [Decision(kind="abstain", threshold=float(t)) for t in cut_below(marks, levels)]
-    else:
-        if len(names) != 2 or str(positive) not in names:
-            raise ValueError(f"positive must be one of two classes; got {positive!r}, of {', '.join(names)}.")
-        code = names.index(str(positive))
-        marks = held.scores if code == 1 else -held.scores
-        if not np.any(held.codes == code):
-            raise ValueError(f"no row of the first part with a score is {positive}.")
-        levels = np.quantile(marks[held.codes == code], 1.0 - np.array(RECALLS), method="lower")
-        decisions = [Decision(kind="cut", threshold=float(t), positive=code) for t in cut_below(marks, levels)]
-    return TradeOff(
-        positive=None if positive is None else str(positive),
-        n_rows=len(held.codes),
-        points=tuple(_point(held, decision) for decision in decisions),
-    )
+        points = [_point(held, decision) for decision in _abstaining_decisions(held)]
+        return TradeOff(positive=None, n_rows=len(held.codes), points=tuple(points))
+    if len(names) != 2 or str(positive) not in names:
+        raise ValueError(f"positive must be one of two classes; got {positive!r}, of {', '.join(names)}.")
+    code = names.index(str(positive))
+    if not np.any(held.codes == code):
+        raise ValueError(f"no row of the first part with a score is {positive}.")
+    points = [_point(held, decision) for decision in _cuts(held, code)]
+    return TradeOff(positive=str(positive), n_rows=len(held.codes), points=tuple(points))
+
+
+def _abstaining_decisions(held: Held) -> list[Decision]:
+    """Thresholds on the confidence at which about `SHARES` of the rows are answered."""
+    values = confidence(held.scores)
+    levels = np.quantile(values, 1.0 - np.array(SHARES), method="lower")
+    return [Decision(kind="abstain", threshold=float(threshold)) for threshold in cut_below(values, levels)]
+
+
+def _cuts(held: Held, code: int) -> list[Decision]:
+    """Thresholds on the score for a class of two that find about `RECALLS` of its rows."""
+    scores = held.scores
+    if code == 0:
+        scores = -held.scores
+    levels = np.quantile(scores[held.codes == code], 1.0 - np.array(RECALLS), method="lower")
+    return [Decision(kind="cut", threshold=float(threshold), positive=code) for threshold in cut_below(scores, levels)]
 
 
 def trade_offs(held: Held | None, classes: Sequence[Any], positive: Any = None) -> tuple[TradeOff, ...]:
@@ -146,8 +156,10 @@ def trade_offs(held: Held | None, classes: Sequence[Any], positive: Any = None) 
     abstaining = trade_off(held, classes)
     if len(classes) != 2:
         return (abstaining,)
-    rarer = int(np.mean(held.codes == 1) <= 0.5)
-    return trade_off(held, classes, classes[rarer] if positive is None else positive), abstaining
+    if positive is None:
+        rarer = int(np.mean(held.codes == 1) <= 0.5)
+        positive = classes[rarer]
+    return trade_off(held, classes, positive), abstaining
 
 
 def _point(held: Held, decision: Decision) -> Point:
@@ -158,6 +170,9 @@ def _point(held: Held, decision: Decision) -> Point:
     is_positive = held.codes == decision.positive
     right = float((above & is_positive).sum())
     return Point(
-        threshold=threshold, share=float(above.mean()), error=float(np.mean(above != is_positive)),
-        recall=right / float(is_positive.sum()), precision=right / float(above.sum()),
-    )  # fmt: skip
+        threshold=threshold,
+        share=float(above.mean()),
+        error=float(np.mean(above != is_positive)),
+        recall=right / float(is_positive.sum()),
+        precision=right / float(above.sum()),
+    )

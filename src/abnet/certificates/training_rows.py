@@ -14,9 +14,10 @@ from abnet.certificates.fitted_rows import FittedRows
 from abnet.certificates.recorded_model import RecordedModel, inner_model
 from abnet.utils.caller_rows import take_rows
 from abnet.utils.errors import Parameter, TrainingRowsError
+from abnet.utils.label_values import label_values
 from abnet.utils.wording import number_of
 
-__all__ = ["estimate_error", "filter_of", "find_fitted", "label_values", "refuse_fitted"]
+__all__ = ["estimate_error", "filter_of", "find_fitted", "refuse_fitted"]
 
 
 def estimate_error(wrong: ArrayLike, seen: FittedRows | None) -> Estimate:
@@ -44,20 +45,6 @@ def estimate_error(wrong: ArrayLike, seen: FittedRows | None) -> Estimate:
         why=f"This is not a certificate: {number_of(errors, 'error')} on {number_of(n, 'row')}, {known}",
         counted={"errors": errors, "n": n, "n_training_rows": n_found},
     )
-
-
-def label_values(codes: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
-    """Labels in the form that a filter of rows stores: signs for two classes, codes for several.
-
-    Examples
-    --------
-    >>> label_values(np.array([0, 1, -1]), 2), label_values(np.array([0, 2, -1]), 3)
-    (array([-1.,  1.,  3.]), array([0., 2., 3.]))
-    """
-    values = np.where(codes < 0, n_classes, codes).astype(np.float64)
-    if n_classes == 2:
-        return 2.0 * values - 1.0
-    return values
 
 
 def filter_of(model: RecordedModel) -> FittedRows | None:

@@ -16,6 +16,7 @@ from abnet.cli.fit import fit
 from abnet.cli.help import Command, Group
 from abnet.cli.inspect import inspect
 from abnet.cli.monitor import monitor
+from abnet.cli.plan import plan
 from abnet.cli.predict import predict
 from abnet.cli.report import report
 from abnet.cli.reproduce import app as reproduce
@@ -57,7 +58,22 @@ def program(
     """
 
 
-for _command in (fit, predict, explain, inspect, certify, robust, monitor, report, export, compare, demo, data, cache):
+for _command in (
+    fit,
+    predict,
+    explain,
+    inspect,
+    certify,
+    plan,
+    robust,
+    monitor,
+    report,
+    export,
+    compare,
+    demo,
+    data,
+    cache,
+):
     app.command(cls=Command)(_command)
 
 app.add_typer(reproduce, name="reproduce")

@@ -23,7 +23,10 @@ def cache(
     from abnet.utils.cache import clear_cache, program_folder, show_cache
     from abnet.utils.wording import number_of
 
-    contents = clear_cache() if clear else show_cache()
+    if clear:
+        contents = clear_cache()
+    else:
+        contents = show_cache()
     if json:
         console.as_json(contents.to_dict())
         return

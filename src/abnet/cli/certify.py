@@ -45,6 +45,14 @@ Confusion = Annotated[bool, options.flag("--confusion", "Also show the confusion
 AllowTrainingRows = Annotated[
     bool, options.flag("--allow-training-rows", "Accept training rows; the result is only an estimate.")
 ]
+SameAs = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="ANSWERS",
+        readable=False,
+        help="Certify a copy of the model, such as an exported one, by its answers (--prediction) to unlabelled rows.",
+    ),
+]
 Save = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write the certificate as JSON; `abnet inspect` reads it.")
 ]
@@ -80,6 +88,7 @@ def certify(
     by: By = None,
     group: Together = None,
     confusion: Confusion = False,
+    same_as: SameAs = None,
     allow_training_rows: AllowTrainingRows = False,
     allow_shift: options.AllowShift = False,
     save: Save = None,
@@ -102,6 +111,7 @@ def certify(
     abnet certify model.abnet fresh.csv --confusion
     abnet certify model.abnet fresh.csv --by hospital
     abnet certify model.abnet fresh.csv --group patient --save certificate.json
+    abnet certify model.abnet --same-as device.csv --prediction answer
     abnet certify predictions.csv --truth diagnosis --prediction answer
     abnet certify predictions.csv --truth diagnosis --score risk \\
         --target-recall 0.95 --positive-class ill
@@ -109,16 +119,21 @@ def certify(
     from abnet.cli.outputs import check_output
 
     if save is not None:
-        check_output(save, "JSON", inputs=(model, table), overwrite=overwrite, option="--save")
+        check_output(save, "JSON", inputs=(model, table, same_as), overwrite=overwrite, option="--save")
     values = context.params
     if confusion and (by or group or goal is not None or allow_training_rows):
         raise UsageError("--confusion counts all rows as independent: leave out --by, --group, targets and costs.")
+    if same_as is not None:
+        _certify_copy(values, goal)
+        return
     with stage_bars("Starting", hidden=json):
         certified = _certified(values, goal)
     console.show_notes(certified.notes)
     if save is not None:
         certified.made.save(save)
-    matrix = certified.confusion() if confusion else None
+    matrix = None
+    if confusion:
+        matrix = certified.confusion()
     if json:
         record = {**certified.to_dict(), "notes": console.shown_notes()}
         if matrix is not None:
@@ -129,9 +144,43 @@ def certify(
     if matrix is not None:
         # The two texts end with the same assumptions, which are printed once.
         sections += [section for section in matrix.describe().split("\n\n") if section not in sections]
+    regions = _regions(certified)
+    if regions:
+        sections.append(regions)
     print("\n\n".join(sections))
     if save is not None:
         print(f"\n{certified.kind.capitalize()} written to {save}.")
+
+
+def _regions(certified: "CertifiedTable") -> str:
+    """The error rates by region, if the model has regions."""
+    from abnet.certificates.certificate import Certificate
+    from abnet.explanation.certified_region import certified_regions
+
+    if not isinstance(certified.made, Certificate):
+        return ""
+    regions = certified_regions(certified.made)
+    if regions is None:
+        return ""
+    return regions.describe()
+
+
+def _certify_copy(values: dict[str, Any], goal: "Goal | None") -> None:
+    """Certify another program by its answers to unlabelled rows."""
+    from abnet.model.certify_copy import certify_copy
+
+    if values["prediction"] is None:
+        raise UsageError("--same-as needs --prediction: the column with the answers of the other program.")
+    others = ("table", "truth", "score", "by", "group", "confusion", "allow_training_rows")
+    if goal is not None or any(values[name] for name in others):
+        raise UsageError("--same-as certifies a copy by its answers alone: leave out labelled rows and targets.")
+    made = certify_copy(values["model"], values["same_as"], prediction=values["prediction"])
+    if values["save"] is not None:
+        made.save(values["save"])
+    if values["json"]:
+        console.as_json({"certificate": made.to_dict()})
+        return
+    print(made)
 
 
 SHARED = ("by", "group", "aside", "random_state", "delta", "n_candidates")

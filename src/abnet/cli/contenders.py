@@ -1,6 +1,7 @@
 """Models side by side: the table of `abnet compare` and `abnet demo`."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from abnet.cli import console
 
@@ -54,31 +55,26 @@ def _cells(contender: "Contender") -> list[str]:
     name = contender.name
     if contender.is_fit:
         name += " (abnet fit)"
-    cells = [
-        None if contender.bound is None else percent_up(contender.bound),
-        None if contender.test_error is None else percent(contender.test_error),
-        None if contender.balanced_error is None else percent(contender.balanced_error),
-        _three_digits(contender.auc),
-        _three_digits(contender.log_loss),
-        _three_digits(contender.calibration_error),
-        None if contender.size is None else console.file_size(contender.size),
-        _seconds(contender.seconds),
-        _seconds(contender.compile_seconds or None),
-        contender.method,
+    return [
+        name,
+        _cell(contender.bound, percent_up),
+        _cell(contender.test_error, percent),
+        _cell(contender.balanced_error, percent),
+        _cell(contender.auc, "{:.3f}".format),
+        _cell(contender.log_loss, "{:.3f}".format),
+        _cell(contender.calibration_error, "{:.3f}".format),
+        _cell(contender.size, console.file_size),
+        _cell(contender.seconds, "{:.1f} s".format),
+        _cell(contender.compile_seconds or None, "{:.1f} s".format),
+        contender.method or "-",
     ]
-    return [name, *(cell or "-" for cell in cells)]
 
 
-def _three_digits(value: float | None) -> str | None:
+def _cell(value: Any, written: Callable[[Any], str]) -> str:
+    """A figure as text; a dash if there is none."""
     if value is None:
-        return None
-    return f"{value:.3f}"
-
-
-def _seconds(value: float | None) -> str | None:
-    if value is None:
-        return None
-    return f"{value:.1f} s"
+        return "-"
+    return written(value)
 
 
 def _winners(contenders: "tuple[Contender, ...]", choice_covered: bool, saved_by: str) -> str:

@@ -53,7 +53,9 @@ def export(
         return
     print(f"Wrote {made.output} ({console.file_size(made.size)}){console.replaced(made.replaced)}.")
     if to == "c":
-        link = "link with -lm" if made.facts["libm"] else "no math library needed"
+        link = "no math library needed"
+        if made.facts["libm"]:
+            link = "link with -lm"
         print(f"Files:  {', '.join(made.files)}")
         print(f"Flash:  {made.facts['flash_bytes']:,} bytes of constants, and a few kB of code")
         print(f"Stack:  {made.facts['ram_bytes']:,} bytes of local arrays; {link}")

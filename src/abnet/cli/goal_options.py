@@ -91,9 +91,11 @@ def as_command_line(goal: Goal) -> str:
     """
     words = []
     for name, value in goal.as_options().items():
-        texts = value if isinstance(value, list) else [value]
-        for text in texts:
-            words += [_flag(name), str(text)]
+        values = value
+        if not isinstance(value, list):
+            values = [value]
+        for each in values:
+            words += [_flag(name), str(each)]
     return shlex.join(words)
 
 

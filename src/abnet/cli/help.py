@@ -80,8 +80,10 @@ def _sections(command: Any, ctx: Any, everything: bool) -> dict[str, list[tuple[
         if getattr(parameter, "hidden", False) and not everything:
             continue
         title = getattr(parameter, "rich_help_panel", None)
+        if not title and isinstance(parameter, TyperArgument):
+            title = "Arguments"
         if not title:
-            title = "Arguments" if isinstance(parameter, TyperArgument) else "Options"
+            title = "Options"
         sections.setdefault(title, []).append((_name(parameter), _description(parameter)))
     if getattr(command, "has_more", False) and not everything:
         sections["Options"].append((_HELP_ALL, "Show rarely used options too, and exit."))

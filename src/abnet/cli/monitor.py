@@ -118,7 +118,9 @@ def _watch_inputs(model: Path, table: Path, alpha: float | None, *, json: bool) 
     with stage_bars("Starting", hidden=json):
         from abnet.model.check_inputs import ALPHA, check_inputs
 
-        made = check_inputs(model, table, alpha=ALPHA if alpha is None else alpha)
+        if alpha is None:
+            alpha = ALPHA
+        made = check_inputs(model, table, alpha=alpha)
     if json:
         console.as_json(made.to_dict())
     else:

@@ -77,17 +77,22 @@ def predict(
         output = Path(str(to))
         check_output(output, "CSV", inputs=(model, table), overwrite=overwrite)
     choices: dict[str, Any] = {"unseen": unseen, "on_error": on_error}  # `predict_table` checks these texts
-    writes_json_rows = json and output is None
+    destination: Any = output
+    form: Any = "csv"
+    if output is None:
+        destination = console.data_stream()
+        if json:
+            form = "json"
     with stage_bars(f"Predicting {table.name}", hidden=quiet or output is None) as progress:
         outcome = predict_table(
             model,
             table,
-            console.data_stream() if output is None else output,
+            destination,
             proba=proba,
             keep=tuple(keep or ()),
             allow_shift=allow_shift,
             vote=vote,
-            form="json" if writes_json_rows else "csv",
+            form=form,
             progress=progress,
             **choices,
         )

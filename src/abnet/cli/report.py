@@ -29,10 +29,9 @@ def report(
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="Heading of the page.")] = None,
     owner: Annotated[str | None, typer.Option(metavar="TEXT", help="Who is accountable for it.")] = None,
     purpose: Annotated[str | None, typer.Option(metavar="TEXT", help="Intended use.")] = None,
-    date: Annotated[str | None, typer.Option(metavar="TEXT", help="Date to print on the page.")] = None,
-    data: Annotated[str | None, typer.Option(metavar="TEXT", help="Description of the data.")] = None,
     card: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="More facts that only people know: a TOML file.")
+        Path | None,
+        typer.Option(metavar="FILE", help="More facts that only people know: a TOML file."),
     ] = None,
     card_template: Annotated[
         bool, options.flag("--card-template", "Print a card to fill in, and write no page.")
@@ -88,8 +87,6 @@ def report(
             title=title,
             owner=owner,
             purpose=purpose,
-            date=date,
-            data=data,
             card=card,
             certificates=certificates,
             form=form,
@@ -99,9 +96,11 @@ def report(
     if json:
         console.as_json({**made.to_dict(), "notes": console.shown_notes()})
         return
-    rows = f" with estimates from {number_of(made.n_rows, 'row')}" if made.n_rows else ""
+    report = "Report"
+    if made.n_rows:
+        report = f"Report with estimates from {number_of(made.n_rows, 'row')}"
     size = f"{console.file_size(made.size)}{console.replaced(made.replaced)}"
-    print(f"Report{rows} written to {made.output} ({size}).")
+    print(f"{report} written to {made.output} ({size}).")
 
 
 def _print_template(model: Path) -> None:

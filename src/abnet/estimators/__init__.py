@@ -1,8 +1,9 @@
 """scikit-learn classifiers: check the input, resolve the settings, call `fit`, store the results.
 
 `abnet.estimators.fit` is a certified fit from start to end, as a pure function. The classifiers that call it are in
-`certified` and `abnet`; the methods of fitted classifiers are in `prediction` and `certificate_mixin`. The
-search by certificates is in `search`, and tables larger than memory are in `large_tables`.
+`certified` and `abnet`; the methods of fitted classifiers are in `prediction` and `certificate_mixin`. The search by
+certificates is in `search`, the comparison with common models in `compare`, and the blocks in which held-out rows are
+observed in `held_out_blocks`.
 
 A fitted classifier shows which rows it used: ``bound_rows_`` are the indices of the rows of X that certify it,
 ``other_rows_`` the indices of the other rows, and ``preprocessor_`` is the transformer fitted on the other rows only.

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from abnet.estimators.certificate_mixin import CertificateMixin
-from abnet.estimators.fit_card import settings_of
+from abnet.estimators.fit_card import given_parameters
 from abnet.networks import Aggregation, Exact, FanInUniform, GlorotNormal, Initialisation
 from abnet.networks.bam import BAM
 from abnet.networks.initialisation import INITIALISATIONS
@@ -98,9 +98,10 @@ class ABNetClassifier(_PaperNetwork):
     prior_fraction : float or "auto"
         Fraction of the rows in the first part. "auto" is 0.5.
     aggregation : {"exact", "uniform", "ancestral", "auto"} or Aggregation
-        How the output is computed. "exact": all representations, up to 20 units a layer. "uniform": the paper's
-        sampling, whose bound is an estimate. "ancestral": unbiased paths, any width, certified. "auto": exact while a
-        training step takes at most 2^26 products (in a mixture: up to 10 neurons), ancestral above; ``aggregation_``
+        How the output is computed. "exact": the expected output, for a last hidden layer of any width above layers of
+        at most 20 units (with several classes, at most 20 units everywhere). "uniform": the paper's sampling, whose
+        bound is an estimate. "ancestral": unbiased paths, any width, certified. "auto": exact while a training step
+        takes at most 2^26 products (in a mixture: up to 10 neurons), ancestral above; ``aggregation_``
         is the one used. `abnet.networks.Aggregation` explains how to write your own.
     n_samples : int
         Draws per layer of the sampled aggregations. With "ancestral", the number of paths that vote in `predict`. They
@@ -205,7 +206,7 @@ class PBGNetClassifier(_PaperNetwork):
     Parameters
     ----------
     aggregation : {"exact", "sampled"}
-        How the output is computed. "exact": all representations, up to 20 units a layer. "sampled": from `n_samples`
+        How the output is computed. "exact": the expected output, at any width and depth. "sampled": from `n_samples`
         draws of every layer; its bound is an estimate.
     preprocessor : transformer, "standardise" or None
         None, the default, means no preprocessing.
@@ -234,56 +235,97 @@ class PBGNetClassifier(_PaperNetwork):
 
 def _settings(estimator: "ABNetClassifier | PBGNetClassifier", aggregations: Aggregations, **further: Any) -> Settings:
     """The settings of either classifier, from the parameters that both have."""
-    check_choice("objective", estimator.objective, ("bound", "loss"))
-    given = _as_posterior("prior", estimator.prior)
+    given_prior = _as_posterior("prior", estimator.prior)
     first = None
     if not isinstance(estimator.init, (str, Initialisation)):
         first = _as_posterior("init", estimator.init)
-    if given is None:
-        check_choice("prior", estimator.prior, ("auto", "init", "split"))
+    has_split = given_prior is None and estimator.objective == "bound" and estimator.prior != "init"
+    _check_protocol(estimator, given_prior, first, has_split=has_split)
+    hidden = check_hidden(estimator.hidden_layer_sizes)
+    share = estimator.validation_fraction
+    if estimator.objective == "bound":
+        share = share_of_first_part(estimator.prior_fraction, hidden)
+    aggregation, aggregations = _named(estimator.aggregation, aggregations)
+    return Settings(
+        estimator=type(estimator).__name__,
+        given=given_parameters(estimator),
+        hidden=hidden,
+        aggregation=aggregation,
+        aggregations=aggregations,
+        n_samples=estimator.n_samples,
+        share=share,
+        objective=estimator.objective,
+        split=has_split,
+        frozen=estimator.posterior == "frozen" or (estimator.posterior == "auto" and has_split),
+        preprocessor=estimator.preprocessor,
+        delta=estimator.delta,
+        n_candidates=estimator.n_candidates,
+        training=_training_settings(estimator),
+        given_prior=given_prior,
+        first=first,
+        initialisation=_initialisation(estimator.init, given_prior, has_split=has_split),
+        verbose=estimator.verbose,
+        **further,
+    )
+
+
+def _check_protocol(
+    estimator: "ABNetClassifier | PBGNetClassifier",
+    given_prior: Posterior | None,
+    first: Posterior | None,
+    *,
+    has_split: bool,
+) -> None:
+    """Raise a ParameterError unless objective, prior, posterior and initial network go together."""
+    check_choice("objective", estimator.objective, ("bound", "loss"))
     check_choice("posterior", estimator.posterior, ("auto", "train", "frozen"))
+    if given_prior is None:
+        check_choice("prior", estimator.prior, ("auto", "init", "split"))
     if not is_auto(estimator.prior_fraction):
         check_fraction("prior_fraction", estimator.prior_fraction)
-    bound, loss = (Parameter("objective", value) for value in ("bound", "loss"))
-    init, split = (Parameter("prior", value) for value in ("init", "split"))
-    has_split = given is None and estimator.objective == "bound" and estimator.prior != "init"
-    if estimator.objective == "loss" and given is None and estimator.prior == "split":
-        raise ParameterError("{} has no first part: use {}, or {}.", loss, init, bound)
-    if estimator.posterior == "frozen" and not has_split and given is None:
-        frozen = Parameter("posterior", "frozen")
-        raise ParameterError("{} needs a prior learned on the first part: use {}.", frozen, split)
-    if estimator.posterior == "frozen" and estimator.objective == "loss":
-        raise ParameterError("{} trains the posterior: use {} with it.", loss, Parameter("posterior", "train"))
-    if first is not None and (has_split or estimator.posterior == "frozen"):
+    is_frozen = estimator.posterior == "frozen"
+    loss = Parameter("objective", "loss")
+    random_prior = Parameter("prior", "init")
+    trained = Parameter("posterior", "train")
+    if estimator.objective == "loss" and given_prior is None and estimator.prior == "split":
+        raise ParameterError(
+            "{} has no first part: use {}, or {}.", loss, random_prior, Parameter("objective", "bound")
+        )
+    if is_frozen and not has_split and given_prior is None:
+        raise ParameterError(
+            "{} needs a prior learned on the first part: use {}.",
+            Parameter("posterior", "frozen"),
+            Parameter("prior", "split"),
+        )
+    if is_frozen and estimator.objective == "loss":
+        raise ParameterError("{} trains the posterior: use {} with it.", loss, trained)
+    if first is not None and (has_split or is_frozen):
         # A frozen posterior would be `init` itself, and a prior learned from `init` would depend on it.
         raise ParameterError(
             "{} may depend on the rows, so it needs a prior that does not, and a trained posterior: use {} or a prior "
             "of your own, and {}.",
-            Parameter("init"), init, Parameter("posterior", "train"),
-        )  # fmt: skip
+            Parameter("init"),
+            random_prior,
+            trained,
+        )
+
+
+def _training_settings(estimator: "ABNetClassifier | PBGNetClassifier") -> TrainingSettings:
+    """The checked settings of the training."""
+    rate = None
     if not is_auto(estimator.learning_rate_init):
         check_positive("learning_rate_init", estimator.learning_rate_init)
-    training = TrainingSettings(
-        estimator.max_iter, estimator.n_iter_no_change, estimator.tol, estimator.validation_fraction,
-        whole_or_none("batch_size", estimator.batch_size),
-        None if is_auto(estimator.learning_rate_init) else float(estimator.learning_rate_init),
-        _warm_up(estimator), bool(estimator.deviations),
-    )  # fmt: skip
-    named, aggregations = _named(estimator.aggregation, aggregations)
-    hidden = check_hidden(estimator.hidden_layer_sizes)
-    share = share_of_first_part(estimator.prior_fraction, hidden)
-    return Settings(
-        estimator=type(estimator).__name__, given=settings_of(estimator),
-        hidden=hidden,
-        aggregation=named, aggregations=aggregations, n_samples=estimator.n_samples,
-        share=share if estimator.objective == "bound" else estimator.validation_fraction,
-        objective=estimator.objective, split=has_split,
-        frozen=estimator.posterior == "frozen" or (estimator.posterior == "auto" and has_split),
-        preprocessor=estimator.preprocessor, delta=estimator.delta, n_candidates=estimator.n_candidates,
-        training=training, given_prior=given, first=first,
-        initialisation=_initialisation(estimator.init, given, has_split=has_split),
-        verbose=estimator.verbose, **further,
-    )  # fmt: skip
+        rate = float(estimator.learning_rate_init)
+    return TrainingSettings(
+        max_iter=estimator.max_iter,
+        n_iter_no_change=estimator.n_iter_no_change,
+        tol=estimator.tol,
+        validation_fraction=estimator.validation_fraction,
+        batch_size=whole_or_none("batch_size", estimator.batch_size),
+        rate=rate,
+        warm_up=_warm_up(estimator),
+        deviations=bool(estimator.deviations),
+    )
 
 
 def _as_posterior(name: str, given: Any) -> Posterior | None:
@@ -292,14 +334,12 @@ def _as_posterior(name: str, given: Any) -> Posterior | None:
         return None
     if isinstance(given, BAM):
         return Posterior.from_networks([given], [given], Exact())
-    if not isinstance(given, Posterior) or given.n_members != 1:
-        kinds = (
-            "a word, a BAM or a Posterior of one member"
-            if name == "prior"
-            else "a word, an Initialisation, a BAM or a Posterior of one member"
-        )
-        raise ParameterError(f"{{}} must be {kinds}; got {{!r}}.", Parameter(name), given)
-    return given
+    if isinstance(given, Posterior) and given.n_members == 1:
+        return given
+    kinds = "a word, a BAM or a Posterior of one member"
+    if name == "init":
+        kinds = "a word, an Initialisation, a BAM or a Posterior of one member"
+    raise ParameterError("{} must be {}; got {!r}.", Parameter(name), kinds, given)
 
 
 def _initialisation(init: Any, given_prior: Posterior | None, *, has_split: bool) -> Initialisation:
@@ -334,6 +374,8 @@ def _named(aggregation: Any, known: Aggregations) -> tuple[str, Aggregations]:
     """The name of an aggregation, and the mapping of known names extended by it."""
     if isinstance(aggregation, str) or not isinstance(aggregation, Aggregation):
         return aggregation, known
-    usual = {name: type(make(1)) for name, make in known.items()}
-    name = next((name for name, cls in usual.items() if type(aggregation) is cls), type(aggregation).__name__)
+    name = type(aggregation).__name__
+    for known_name, make in known.items():
+        if type(aggregation) is type(make(1)):
+            name = known_name
     return name, {**known, name: lambda n_samples: aggregation}

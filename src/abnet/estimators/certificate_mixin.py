@@ -22,18 +22,20 @@ from abnet.certificates.training_rows import estimate_error, filter_of, refuse_f
 from abnet.estimators.fit import Fitted, fit
 from abnet.estimators.posterior_losses import losses_on_test_set
 from abnet.estimators.prediction import PredictionMixin
-from abnet.estimators.refit import fitting_anew
+from abnet.estimators.refit import fresh_fit
 from abnet.model.digest import belonging
 from abnet.model.model import Model
 from abnet.networks.bam import BAM
 from abnet.networks.posterior import Posterior
+from abnet.tables.held_out_rows import HeldOutRows
 from abnet.tables.labels import Labels, with_unknown
 from abnet.tables.notes import warn_of
-from abnet.training.labelled_rows import checked_rows, marks_of, without_groups
+from abnet.training.labelled_rows import checked_rows, without_groups
 from abnet.training.seeds import Generators
 from abnet.training.settings import Settings
 from abnet.utils.coded_rows import dense
 from abnet.utils.errors import Parameter, ParameterError
+from abnet.utils.label_values import label_values
 from abnet.utils.threads import one_blas_thread
 
 if TYPE_CHECKING:
@@ -73,27 +75,39 @@ class CertificateMixin(PredictionMixin):
 
     def _keep(self, fitted: Fitted) -> None:
         """Set the fitted attributes."""
-        learned, curves = fitted.learned, fitted.learned.curves
-        self.model_, self.seed_ = fitted.model, fitted.seed
+        learned = fitted.learned
+        self.model_ = fitted.model
+        self.seed_ = fitted.seed
         self.classes_ = fitted.model.classes_
-        self.certificate_, self.bound_estimate_ = fitted.model.certificate, fitted.estimate
+        self.certificate_ = fitted.model.certificate
+        self.bound_estimate_ = fitted.estimate
         self.preprocessor_ = fitted.rows.features.transformer
-        self.posterior_, self.aggregation_ = learned.posterior, learned.recipe.aggregation
-        self.networks_, self.priors_ = fitted.networks, fitted.priors
-        self.network_, self.prior_ = self.networks_[0], self.priors_[0]
+        self.posterior_ = learned.posterior
+        self.aggregation_ = learned.recipe.aggregation
+        self.networks_ = fitted.networks
+        self.priors_ = fitted.priors
+        self.network_ = self.networks_[0]
+        self.prior_ = self.priors_[0]
         self.kl_ = float(learned.posterior.astype(np.float64).kl())
+        self.drawn_network_ = fitted.drawn
         if learned.C is not None:
             self.C_ = learned.C
-        self.drawn_network_ = fitted.drawn
         if fitted.split is not None:
-            self.other_rows_, self.bound_rows_ = fitted.split.first, fitted.split.counted
+            self.other_rows_ = fitted.split.first
+            self.bound_rows_ = fitted.split.counted
         if learned.held is not None:
             self.held_ = learned.held
-        if fitted.model.card.parameters is not None:
-            self.recipe_, self.recipe_text_ = fitted.model.card.parameters, fitted.model.card.recipe or ""
-        self.bound_curve_ = list(curves.get("bound", ()))
-        self.loss_curve_ = [value for name, curve in curves.items() if name != "bound" for value in curve]
-        self.n_iter_ = sum(max(len(curve) - 1, 0) for curve in curves.values())
+        card = fitted.model.card
+        if card.parameters is not None:
+            self.recipe_ = card.parameters
+            self.recipe_text_ = card.recipe or ""
+        self.bound_curve_ = list(learned.curves.get("bound", ()))
+        self.loss_curve_: list[float] = []
+        self.n_iter_ = 0
+        for name, curve in learned.curves.items():
+            self.n_iter_ += max(len(curve) - 1, 0)
+            if name != "bound":
+                self.loss_curve_.extend(curve)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Train and certify the classifier on labelled rows.
@@ -119,48 +133,85 @@ class CertificateMixin(PredictionMixin):
         return self
 
     def _fit(
-        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, *, settings: Settings | None = None,
-        emptied: bool = False, written: bool = False,
-    ) -> Fitted:  # fmt: skip
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        *,
+        emptied: bool = False,
+        written: bool = False,
+        held_out: HeldOutRows | None = None,
+        compare: bool = False,
+    ) -> Fitted:
         """Check the input, resolve the settings, call `abnet.estimators.fit.fit`, and store the results.
 
         Parameters
         ----------
         X, y, sample_weight, groups
             As for `fit`.
-        settings : Settings, optional
-            Settings to use instead of those of the parameters.
-        emptied, written : bool
+        emptied, written, held_out
             As in `LabelledRows`.
+        compare : bool
+            Whether to fit logistic regression too, for comparison.
         """
-        with fitting_anew(self):
-            settings = self.settings() if settings is None else settings
+        with fresh_fit(self):
+            settings = self.settings()
             if groups is not None and settings.goal is not None:
                 raise ParameterError("{} counts single rows and cannot be combined with groups.", Parameter("decision"))
             rows = checked_rows(
-                self, X, y, sample_weight, groups, preprocessor=self.preprocessor, gaps=settings.gaps, emptied=emptied,
+                self,
+                X,
+                y,
+                sample_weight,
+                groups,
+                preprocessor=self.preprocessor,
+                gaps=settings.gaps,
+                emptied=emptied,
                 written=written,
-            )  # fmt: skip
-            fitted = fit(rows, settings, drawn_seed(self.random_state))
+                held_out=held_out,
+            )
+            fitted = fit(rows, settings, drawn_seed(self.random_state), compare=compare)
             self._keep(fitted)
         return fitted
 
     @overload
     def certify(
-        self, X: Any, y: ArrayLike, *, n_candidates: int = ..., groups: ArrayLike | str | None = ...,
-        by: ArrayLike | str | None = ..., allow_training_rows: Literal[False] = ..., random_state: RandomState = ...,
-    ) -> Certificate: ...  # fmt: skip
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        n_candidates: int = ...,
+        groups: ArrayLike | str | None = ...,
+        by: ArrayLike | str | None = ...,
+        allow_training_rows: Literal[False] = ...,
+        random_state: RandomState = ...,
+    ) -> Certificate: ...
 
     @overload
     def certify(
-        self, X: Any, y: ArrayLike, *, n_candidates: int = ..., groups: None = ..., by: None = ...,
-        allow_training_rows: bool, random_state: RandomState = ...,
-    ) -> Certificate | Estimate: ...  # fmt: skip
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        n_candidates: int = ...,
+        groups: None = ...,
+        by: None = ...,
+        allow_training_rows: bool,
+        random_state: RandomState = ...,
+    ) -> Certificate | Estimate: ...
 
     def certify(
-        self, X: Any, y: ArrayLike, *, n_candidates: int = 1, groups: ArrayLike | str | None = None,
-        by: ArrayLike | str | None = None, allow_training_rows: bool = False, random_state: RandomState = None,
-    ) -> Certificate | Estimate:  # fmt: skip
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        n_candidates: int = 1,
+        groups: ArrayLike | str | None = None,
+        by: ArrayLike | str | None = None,
+        allow_training_rows: bool = False,
+        random_state: RandomState = None,
+    ) -> Certificate | Estimate:
         """Certify the model on a test set: rows held out from training and selection.
 
         Counts the errors of `predict`; a row without an answer counts as an error.
@@ -194,22 +245,33 @@ class CertificateMixin(PredictionMixin):
         check_is_fitted(self, "model_")
         if groups is not None and by is not None:
             raise ValueError("pass groups or by, not both: there is no bound for populations of groups.")
+        if allow_training_rows and (groups is not None or by is not None):
+            raise ValueError("an estimate is about all rows: leave out groups and by.")
         if groups is None and not allow_training_rows:
             check_groups(self, X, "groups")
         X, groups = without_groups(X, groups)
-        if isinstance(by, str):
-            without, column = without_groups(X, by)
-            # A population may be a feature as well.
-            X, by = (X if by in (self.model_.feature_names or ()) else without), column
-        if allow_training_rows and (groups is not None or by is not None):
-            raise ValueError("an estimate is about all rows: leave out groups and by.")
-        of_fit = self.settings().terms(len(self.posterior_.sizes) - 1)
-        terms = Terms(delta=self.delta, n_candidates=n_candidates, source="test set", drawn=of_fit.drawn)
+        X, by = self._without_populations(X, by)
+        terms_of_fit = self.settings().terms(len(self.posterior_.sizes) - 1)
+        terms = Terms(delta=self.delta, n_candidates=n_candidates, source="test set", drawn=terms_of_fit.drawn)
         return certify_test_set(
-            self.model_, self.posterior_, self._checked(X), y, terms, groups=groups,
-            by=None if by is None else np.asarray(by), allow_training_rows=allow_training_rows,
-            order_seed=drawn_seed(random_state), paths=Generators.of(self.seed_).certify,
-        )  # fmt: skip
+            self.model_,
+            self.posterior_,
+            self._checked(X),
+            y,
+            terms,
+            groups=groups,
+            by=by,
+            allow_training_rows=allow_training_rows,
+            order_seed=drawn_seed(random_state),
+            paths=Generators.of(self.seed_).certify,
+        )
+
+    def _without_populations(self, X: Any, by: Any) -> tuple[Any, NDArray[Any] | None]:
+        """Take the column of the populations out of a frame, unless it is a feature as well."""
+        others, populations = without_groups(X, by)
+        if isinstance(by, str) and by in (self.model_.feature_names or ()):
+            return X, populations
+        return others, populations
 
     def gibbs_losses(self, X: Any, y: Any) -> NDArray[np.float64]:
         """Loss of the posterior on each row: the probability that a draw from it errs.
@@ -273,18 +335,21 @@ class CertificateMixin(PredictionMixin):
         check_is_fitted(self, "drawn_network_")
         return self.drawn_network_
 
-    def _rows_that_taught_nothing(self, X: Any, y: NDArray[Any], n_candidates: int) -> tuple[NDArray[np.intp], int]:
-        card, split = self.model_.card, hasattr(self, "bound_rows_")
-        if card.posterior != "frozen" or not split:
-            return super()._rows_that_taught_nothing(X, y, n_candidates)
+    def _held_out_rows(self, X: Any, y: NDArray[Any], n_candidates: int) -> tuple[NDArray[np.intp], int]:
+        """The bound rows of the fit, if it held them out from training and X and y are its rows."""
+        card = self.model_.card
+        if card.posterior != "frozen" or not hasattr(self, "bound_rows_"):
+            return super()._held_out_rows(X, y, n_candidates)
         if card.n_training_rows != len(y):
             raise ValueError(f"fitted=True needs the {card.n_training_rows} rows passed to fit; got {len(y)}.")
         if card.n_training_groups is not None or self.certificate_ is None:
             raise ValueError("the bound rows are in groups, or have no certificate: pass other rows.")
-        prepared = np.asarray(dense(self.model_.preparation.base.transform(self._checked(X))), np.float32)
-        order, labels = np.concatenate([self.other_rows_, self.bound_rows_]), Labels(self.classes_)
-        codes = with_unknown(labels.encode(y), labels.n_classes)[0][order]
-        if card.data_fingerprint != fingerprint(prepared[order], marks_of(codes, labels.n_classes)):
+        features = np.asarray(dense(self.model_.preparation.base.transform(self._checked(X))), np.float32)
+        labels = Labels(self.classes_)
+        codes, _ = with_unknown(labels.encode(y), labels.n_classes)
+        order = np.concatenate([self.other_rows_, self.bound_rows_])
+        given = fingerprint(features[order], label_values(codes[order], labels.n_classes))
+        if given != card.data_fingerprint:
             raise ValueError("fitted=True needs the rows passed to fit, in the same order; X or y differ from them.")
         return np.asarray(self.bound_rows_), max(n_candidates, self.n_candidates)
 
@@ -325,21 +390,24 @@ def certify_test_set(
     paths : numpy.random.Generator
         Generator of the fresh paths.
     """
-    prepared, K = model.prepare(X), model.n_classes
-    codes, _ = with_unknown(model.labels.encode(y), K)
-    seen = filter_of(model)
-    if seen is not None:
-        seen.add(prepared, marks_of(codes, K))
+    n_classes = model.n_classes
+    inputs = model.prepare(X)
+    codes, _ = with_unknown(model.labels.encode(y), n_classes)
+    fitted_rows = filter_of(model)
+    if fitted_rows is not None:
+        fitted_rows.add(inputs, label_values(codes, n_classes))
     if not allow_training_rows:
-        refuse_fitted(seen)
-    scores = model.predictor.scores(prepared)
+        refuse_fitted(fitted_rows)
+    scores = model.predictor.scores(inputs)
     answers = model.decision(scores)
     if allow_training_rows:
-        return estimate_error(answers != codes, seen)
+        return estimate_error(answers != codes, fitted_rows)
     rng = np.random.default_rng(int(paths.integers(2**63)))
-    losses = losses_on_test_set(posterior, model.predictor, prepared, scores, codes, rng)
-    found = observe(
-        answers, codes, model.labels.names, **({} if losses is None else losses._asdict()), groups=groups,
-        populations=by, keys=bet_keys(row_order(row_hashes(X, y), order_seed, groups)),
-    )  # fmt: skip
-    return belonging(certify(found, terms), model)
+    losses = losses_on_test_set(posterior, model.predictor, inputs, scores, codes, rng)
+    given: dict[str, Any] = {}
+    if losses is not None:
+        given = losses._asdict()
+    given["regions"] = model.located_inputs(inputs)
+    keys = bet_keys(row_order(row_hashes(X, y), order_seed, groups))
+    evidence = observe(answers, codes, model.labels.names, groups=groups, populations=by, keys=keys, **given)
+    return belonging(certify(evidence, terms), model)

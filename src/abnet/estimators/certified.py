@@ -7,7 +7,7 @@ from sklearn.utils import Tags
 
 from abnet.certificates.goals import Goal
 from abnet.estimators.certificate_mixin import CertificateMixin
-from abnet.estimators.fit_card import settings_of
+from abnet.estimators.fit_card import given_parameters
 from abnet.training.resolve import share_of_first_part
 from abnet.training.settings import (
     CLOSED_FORM,
@@ -66,8 +66,8 @@ class CertifiedClassifier(CertificateMixin):
         Number of models among which this one is chosen with its held-out rows; fixed in advance.
     decision : goal, optional
         A goal for the answers of `predict`: ``TargetError(0.02)`` (abstain on uncertain rows),
-        ``TargetRecall(0.95, positive="ill")``, ``TargetPrecision(0.9, positive="ill")`` or
-        ``Costs({("ill", "well"): 10, ("well", "ill"): 1})``.
+        ``TargetRecall(0.95, positive="ill")``, ``TargetSpecificity(0.95, positive="ill")``,
+        ``TargetPrecision(0.9, positive="ill")`` or ``Costs({("ill", "well"): 10, ("well", "ill"): 1})``.
         If the held-out rows do not certify it, `predict` returns the plain vote, with a warning; `vote` always does.
     max_iter : int
         Maximum epochs of a training stage.
@@ -119,17 +119,28 @@ class CertifiedClassifier(CertificateMixin):
 
     def settings(self) -> Settings:
         """The parameters, checked, with every "auto" resolved that needs no rows."""
-        hidden = None if is_auto(self.hidden_layer_sizes) else check_hidden(self.hidden_layer_sizes)
+        hidden = None
+        if not is_auto(self.hidden_layer_sizes):
+            hidden = check_hidden(self.hidden_layer_sizes)
         if not is_auto(self.learn_fraction):
             check_fraction("learn_fraction", self.learn_fraction)
         return Settings(
-            estimator=type(self).__name__, given=settings_of(self), hidden=hidden, aggregation="auto",
-            aggregations=CLOSED_FORM, share=share_of_first_part(self.learn_fraction, hidden),
-            preprocessor=self.preprocessor, delta=self.delta,
-            n_candidates=self.n_candidates, classes=self.classes, training=TrainingSettings(self.max_iter),
+            estimator=type(self).__name__,
+            given=given_parameters(self),
+            hidden=hidden,
+            aggregation="auto",
+            aggregations=CLOSED_FORM,
+            share=share_of_first_part(self.learn_fraction, hidden),
+            preprocessor=self.preprocessor,
+            delta=self.delta,
+            n_candidates=self.n_candidates,
+            classes=self.classes,
+            training=TrainingSettings(self.max_iter),
             members=checked_members(self.n_estimators, self.teacher, self.codes, self.class_weight),
-            goal=checked_goal(self.decision), gaps=is_auto(self.preprocessor), verbose=self.verbose,
-        )  # fmt: skip
+            goal=checked_goal(self.decision),
+            gaps=is_auto(self.preprocessor),
+            verbose=self.verbose,
+        )
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -21,11 +21,13 @@ MOST_ROWS = 1_500
 MOST_OF_A_GROUP = 20
 """Rows of a group that a check looks at, so that there are many groups."""
 TREES = 30
-LEAVES, LEAST_OF_A_LEAF = 32, 5
+LEAVES = 32
+LEAST_OF_A_LEAF = 5
 """Of the tree that predicts from one column: enough for every category, and too few to learn single rows."""
 BINS = 64
 """Of the rule by which columns are picked for a tree."""
-NEARLY, HALF = 0.95, 0.5
+NEARLY = 0.95
+HALF = 0.5
 """A column says nearly all if it avoids this share of the errors that all columns avoid, and half of all errors. Of the
 columns of 24 tables without a known leak, those that avoid half of all errors had shares of .91 and less."""
 LOOSELY = 0.7
@@ -47,7 +49,9 @@ def checked_notes(rows: PreparedRows, together: float | None, seed: int) -> tupl
     seed : int
     """
     features = rows.features
-    groups = None if rows.groups is None else np.unique(rows.groups, return_inverse=True)[1]
+    groups = None
+    if rows.groups is not None:
+        groups = np.unique(rows.groups, return_inverse=True)[1]
     notes = [_about_groups(note, features.ids, rows, seed) for note in features.stored.notes]
     if together is None or len(features.stored.columns) < 2:
         return tuple(notes)
@@ -96,10 +100,14 @@ def with_and_without(
     """
     rng = np.random.default_rng(seed)
     some = _whole_groups(groups, rng)
-    X, codes, groups = X[some], codes[some], groups[some]
-    rows = rng.permutation(len(some))
-    numbers = rng.permutation(groups.max() + 1)[groups]
-    return _forest_error(X, codes, rows % FOLDS, seed), _forest_error(X, codes, numbers % FOLDS, seed)
+    X = X[some]
+    codes = codes[some]
+    groups = groups[some]
+    folds_of_rows = rng.permutation(len(some)) % FOLDS
+    folds_of_groups = rng.permutation(groups.max() + 1)[groups] % FOLDS
+    within = _forest_error(X, codes, folds_of_rows, seed)
+    apart = _forest_error(X, codes, folds_of_groups, seed)
+    return within, apart
 
 
 def _whole_groups(groups: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
@@ -163,9 +171,14 @@ def alone(
     rng = np.random.default_rng(seed)
     if (_constant_error(codes) - together) * len(codes) < LEAST_ERRORS:
         return
-    some = rng.permutation(len(codes))[:MOST_ROWS] if groups is None else _whole_groups(groups, rng)
-    X, codes = X[some], codes[some]
-    folds = np.arange(len(some)) if groups is None else rng.permutation(groups.max() + 1)[groups[some]]
+    if groups is None:
+        some = rng.permutation(len(codes))[:MOST_ROWS]
+        folds = np.arange(len(some)) % FOLDS
+    else:
+        some = _whole_groups(groups, rng)
+        folds = rng.permutation(groups.max() + 1)[groups[some]] % FOLDS
+    X = X[some]
+    codes = codes[some]
     base = _constant_error(codes)
     columns = [np.flatnonzero(owners == place) for place in range(int(owners.max()) + 1)]
     errors = np.array([_binned_error(X[:, own], codes) for own in columns])
@@ -173,7 +186,7 @@ def alone(
         place for place in np.argsort(errors, kind="stable") if base - errors[place] >= LOOSELY * (base - together)
     ]
     for place in picked[:MOST_TREES]:
-        error = _tree_error(X[:, columns[place]], codes, folds % FOLDS)
+        error = _tree_error(X[:, columns[place]], codes, folds)
         if base - error >= NEARLY * (base - together) and error <= HALF * base:
             yield int(place), error
 

@@ -2,10 +2,9 @@
 
 import pickle
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cache
+from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -19,7 +18,9 @@ from abnet.certificates.certify_model import certify_judged
 from abnet.certificates.outside import judge_answers
 from abnet.certificates.terms import Terms
 from abnet.estimators.certificate_mixin import CertificateMixin
-from abnet.estimators.table_parts import Labelled, for_tables, read_rows, take, two_random_parts
+from abnet.estimators.compilation_times import compilation_times
+from abnet.estimators.labelled_parts import Labelled, split_at_random, take
+from abnet.estimators.read_rows import for_tables, read_rows
 from abnet.model.model import Model
 from abnet.model.performance_measures import auc, balanced_error, calibration_error, log_loss
 from abnet.tables.labels import Labels
@@ -90,40 +91,16 @@ class Contender:
     @property
     def test_error(self) -> float | None:
         """Error rate on the test rows."""
-        return None if self.test_errors is None else self.test_errors / self.n_test
+        if self.test_errors is None:
+            return None
+        return self.test_errors / self.n_test
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON, including the error rate."""
-        plain = asdict(replace(self, certificate=None))
-        del plain["certificate"]
-        return {**plain, "test_error": self.test_error}
-
-
-@contextmanager
-def _compilation() -> Iterator[list[float]]:
-    """A list of the times, in seconds, that JAX spends on making programs."""
-    _listen_once()
-    _LISTENERS.append([])
-    try:
-        yield _LISTENERS[-1]
-    finally:
-        _LISTENERS.pop()
-
-
-@cache
-def _listen_once() -> None:
-    """Register a listener for JAX compilations, once: not all versions of JAX can remove a listener."""
-    from jax import monitoring
-
-    def listen(event: str, duration_secs: float, **_: Any) -> None:
-        if event in _COMPILING and _LISTENERS:
-            _LISTENERS[-1].append(duration_secs)
-
-    monitoring.register_event_duration_secs_listener(listen)
-
-
-_LISTENERS: list[list[float]] = []
-_COMPILING = ("/jax/core/compile/jaxpr_to_mlir_module_duration", "/jax/core/compile/backend_compile_duration")
+        record = asdict(replace(self, certificate=None))
+        del record["certificate"]
+        record["test_error"] = self.test_error
+        return record
 
 
 def attempt(name: str, run: Callable[[str], Contender]) -> Contender:
@@ -135,44 +112,59 @@ def attempt(name: str, run: Callable[[str], Contender]) -> Contender:
         try:
             return run(name)
         except DecimalMarkError:
-            raise  # whoever learns from the table
+            raise  # it concerns every contender
         except ValueError as error:
             return Contender(name, note=f"{name} could not be trained: {error}")
 
 
 def certified(name: str, classifier: CertificateMixin, learn: Labelled, test: Labelled) -> Contender:
     """A certified classifier, with the certificate from its own bound rows."""
-    with _compilation() as compiling:
+    with compilation_times() as compile_seconds:
         start = perf_counter()
         classifier._fit(learn.X, learn.y, groups=learn.groups, written=True)
         seconds = perf_counter() - start
-    certificate: Certificate | None = classifier.certificate_
-    found = Contender(
-        name, size=_file_size(classifier.model_), seconds=seconds - sum(compiling),
-        compile_seconds=sum(compiling), certificate=certificate, **_measured(classifier, test.X, test.y),
-    )  # fmt: skip
+    contender = Contender(
+        name,
+        size=_file_size(classifier.model_),
+        seconds=seconds - sum(compile_seconds),
+        compile_seconds=sum(compile_seconds),
+        **_test_measures(classifier, test.X, test.y),
+    )
+    certificate = classifier.certificate_
     if certificate is None:
-        return found
+        return contender
+    method = "test set"
+    if certificate.facts.trained:
+        method = "PAC-Bayes"
     return replace(
-        found, bound=certificate.vote_error_bound, gibbs_bound=certificate.gibbs_risk_bound,
-        method="PAC-Bayes" if certificate.facts.trained else "test set",
-    )  # fmt: skip
+        contender,
+        bound=certificate.vote_error_bound,
+        method=method,
+        gibbs_bound=certificate.gibbs_risk_bound,
+        certificate=certificate,
+    )
 
 
-def _measured(model: Any, X: Any, y: NDArray[Any]) -> dict[str, Any]:
+def _test_measures(model: Any, X: Any, y: NDArray[Any]) -> dict[str, Any]:
     """Measures of a fitted classifier on the test rows, by the names of `Contender`."""
-    proba = model.predict_proba(X)
-    scores = model.decision_function(X) if isinstance(model, CertificateMixin) else proba
     labels = Labels(model.classes_)
+    probabilities = model.predict_proba(X)
+    scores = probabilities
+    if isinstance(model, CertificateMixin):
+        scores = model.decision_function(X)
     answers = labels.encode(model.predict(X))
-    written, rows = np.unique(y, return_inverse=True)
-    codes = label_places(written.tolist(), model.classes_.tolist())[rows]  # the model's labels may be numbers
+    # The labels are text here, and those of the model may be numbers.
+    texts, text_of_row = np.unique(y, return_inverse=True)
+    codes = label_places(texts.tolist(), model.classes_.tolist())[text_of_row]
     classes = np.arange(labels.n_classes)
     return {
-        "test_errors": int(np.count_nonzero(answers != codes)), "n_test": len(y),
-        "balanced_error": balanced_error(answers, codes), "auc": auc(scores, classes, codes),
-        "log_loss": log_loss(proba, classes, codes), "calibration_error": calibration_error(proba, answers == codes),
-    }  # fmt: skip
+        "test_errors": int(np.count_nonzero(answers != codes)),
+        "n_test": len(y),
+        "balanced_error": balanced_error(answers, codes),
+        "auc": auc(scores, classes, codes),
+        "log_loss": log_loss(probabilities, classes, codes),
+        "calibration_error": calibration_error(probabilities, answers == codes),
+    }
 
 
 def _file_size(model: Model) -> int:
@@ -187,31 +179,58 @@ def _file_size(model: Model) -> int:
 class Parts(NamedTuple):
     """Training rows, held-out rows, and a preparation fitted on the training rows, if any."""
 
-    first: Any
-    second: Any
+    training: NDArray[np.intp]
+    held_out: NDArray[np.intp]
     preparation: Any = None
+
+    def prepare(self, X: Any) -> Any:
+        """Features of rows."""
+        if self.preparation is None:
+            return X
+        return self.preparation.transform(X)
 
 
 def judged(
     name: str, model: Any, learn: Labelled, test: Labelled, parts: Parts, delta: float, n_candidates: int = 1
 ) -> Contender:
-    """A scikit-learn model trained on the first part, with the test-set bound from its errors on the second."""
+    """A scikit-learn model fitted to the training rows, with the test-set bound from its errors on the held-out rows.
+
+    Parameters
+    ----------
+    name : str
+    model : classifier
+        Unfitted.
+    learn : Labelled
+        Training rows and held-out rows.
+    test : Labelled
+    parts : Parts
+        Of `learn`.
+    delta : float
+    n_candidates : int
+    """
     start = perf_counter()
-    first, second = take(learn, parts.first), take(learn, parts.second)
-    prepare = (lambda X: X) if parts.preparation is None else parts.preparation.transform
-    _fit(model, prepare(first.X), first.y)
-    found, places = judge_answers(second.y, model.predict(prepare(second.X))), np.arange(len(second.y))  # of the split
-    certificate = certify_judged(found, Terms(delta=delta, n_candidates=n_candidates), places, groups=second.groups)
+    training = take(learn, parts.training)
+    held_out = take(learn, parts.held_out)
+    _fit_quietly(model, parts.prepare(training.X), training.y)
+    answers = judge_answers(held_out.y, model.predict(parts.prepare(held_out.X)))
+    order = np.arange(len(held_out.y))  # they are in the order of the split
+    terms = Terms(delta=delta, n_candidates=n_candidates)
+    certificate = certify_judged(answers, terms, order, groups=held_out.groups)
     seconds = perf_counter() - start
     return Contender(
-        name, certificate.vote_error_bound, "test set", size=len(pickle.dumps((parts.preparation, model))),
-        seconds=seconds, certificate=certificate, **_measured(model, prepare(test.X), test.y),
-    )  # fmt: skip
+        name,
+        bound=certificate.vote_error_bound,
+        method="test set",
+        size=len(pickle.dumps((parts.preparation, model))),
+        seconds=seconds,
+        certificate=certificate,
+        **_test_measures(model, parts.prepare(test.X), test.y),
+    )
 
 
-def _fit(model: Any, X: Any, y: Any) -> None:
+def _fit_quietly(model: Any, X: Any, y: Any) -> None:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # its doubts about convergence and classes: it is judged by what it says
+        warnings.simplefilter("ignore")  # of convergence and rare classes: it is judged by its answers
         model.fit(X, y)
 
 
@@ -263,54 +282,74 @@ class Comparison:
     @property
     def winner(self) -> Contender | None:
         """The contender with the tightest certificate (the first in a tie); None if none has a certificate."""
-        certified = [contender for contender in self.contenders if contender.bound is not None]
-        return min(certified, key=lambda contender: contender.bound or 0.0, default=None)
+        winner = None
+        lowest = np.inf
+        for contender in self.contenders:
+            if contender.bound is not None and contender.bound < lowest:
+                winner = contender
+                lowest = contender.bound
+        return winner
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        names = ("n_learn", "n_test", "delta", "n_candidates", "threads", "base_rate")
-        contenders = [contender.to_dict() for contender in self.contenders]
-        return {**{name: getattr(self, name) for name in names}, "contenders": contenders}
-
-
-def _notes(preparation: Any, X: Any) -> tuple[Note, ...]:
-    """Notes of a fitted preparation, and notes about cells of all rows that it cannot read."""
-    reports = preparation.map_.read(X).unseen
-    return (*preparation.notes_, *(report.note for report in reports))
+        return {
+            "n_learn": self.n_learn,
+            "n_test": self.n_test,
+            "delta": self.delta,
+            "n_candidates": self.n_candidates,
+            "threads": self.threads,
+            "base_rate": self.base_rate,
+            "contenders": [contender.to_dict() for contender in self.contenders],
+        }
 
 
 @dataclass
 class _Contest:
-    """Data and settings that all contenders share; `parts` are those of the network, once it is fitted."""
+    """Rows and settings that all contenders share; `parts` are those of the network, once it is fitted."""
 
     learn: Labelled
     test: Labelled
     estimator: CertificateMixin
     parts: Parts | None = None
 
-    def network(self, name: str) -> Contender:
-        network = clone(self.estimator)
-        contender = replace(certified(name, network, self.learn, self.test), is_fit=True)
-        self.parts = Parts(network.other_rows_, network.bound_rows_, network.preprocessor_)
-        return contender
-
-    def sklearn_model(self, model: Any) -> Callable[[str], Contender]:
-        def run(name: str) -> Contender:
-            parts, terms = self.parts or self.own_parts(), (self.estimator.delta, self.estimator.n_candidates)
-            return judged(name, model, self.learn, self.test, parts, *terms)
-
-        return run
-
-    def own_parts(self) -> Parts:
-        """Two parts for the scikit-learn models if the network could not be fitted."""
-        first, second = two_random_parts(self.learn, self.estimator.settings().share, self.estimator.random_state)
-        return Parts(first, second, clone(self.estimator.preprocessor).fit(take(self.learn, first).X))
-
     def entries(self) -> dict[str, Callable[[str], Contender]]:
+        """Functions that fit the contenders, by name."""
         from sklearn.dummy import DummyClassifier
 
-        peers = usual_models(self.estimator.random_state) | {"majority rule": DummyClassifier()}
-        return {"ABNet": self.network} | {name: self.sklearn_model(model) for name, model in peers.items()}
+        models = usual_models(self.estimator.random_state)
+        models["majority rule"] = DummyClassifier()
+        entries: dict[str, Callable[[str], Contender]] = {"ABNet": self.network}
+        for name, model in models.items():
+            entries[name] = partial(self.sklearn_model, model)
+        return entries
+
+    def network(self, name: str) -> Contender:
+        """The model of `fit_table`."""
+        network = clone(self.estimator)
+        contender = certified(name, network, self.learn, self.test)
+        self.parts = Parts(network.other_rows_, network.bound_rows_, network.preprocessor_)
+        return replace(contender, is_fit=True)
+
+    def sklearn_model(self, model: Any, name: str) -> Contender:
+        """A scikit-learn model, on the parts of the network."""
+        parts = self.parts
+        if parts is None:
+            parts = self._parts_without_network()
+        return judged(name, model, self.learn, self.test, parts, self.estimator.delta, self.estimator.n_candidates)
+
+    def _parts_without_network(self) -> Parts:
+        """Two parts for the scikit-learn models if the network could not be fitted."""
+        split = split_at_random(self.learn, self.estimator.settings().share, self.estimator.random_state)
+        preparation = clone(self.estimator.preprocessor).fit(take(self.learn, split.first).X)
+        return Parts(split.first, split.counted, preparation)
+
+    def notes(self, X: Any) -> tuple[Note, ...]:
+        """Notes of the network's preparation, and notes about cells of all rows that it cannot read."""
+        if self.parts is None:
+            return ()
+        preparation = self.parts.preparation
+        reports = preparation.map_.read(X).unseen
+        return (*preparation.notes_, *(report.note for report in reports))
 
 
 def compare(
@@ -350,26 +389,41 @@ def compare(
         As for `fit_table`.
     """
     check_fraction("test_fraction", test_fraction)
-    made = for_tables(estimator)
+    classifier = for_tables(estimator)
     with temporary_folder() as folder:
         source = TableSource(table, folder, lambda share: report_progress("Reading the table", share))
-        part, groups = read_rows(
-            made, source, target, drop=drop, group=group, missing_label=missing_label, bins=bins, at_least=LEAST_ROWS
+        rows, groups = read_rows(
+            classifier,
+            source,
+            target,
+            drop=drop,
+            group=group,
+            missing_label=missing_label,
+            bins=bins,
+            at_least=LEAST_ROWS,
         )
-    data = Labelled(part.X, part.y, groups)
-    learn, test = two_random_parts(data, 1 - test_fraction, made.random_state)
-    contest = _Contest(take(data, np.sort(learn)), take(data, np.sort(test)), made)
+    data = Labelled(rows.X, rows.y, groups)
+    split = split_at_random(data, 1 - test_fraction, classifier.random_state)
+    learn = take(data, np.sort(split.first))
+    test = take(data, np.sort(split.counted))
+    contest = _Contest(learn, test, classifier)
     entries = contest.entries()
     if choose:
-        made.set_params(n_candidates=len(entries))
-    threads, contenders = cores(), list[Contender]()
-    with threadpool_limits(threads):  # no more than OMP_NUM_THREADS: boosting waits for threads that have no core
+        classifier.set_params(n_candidates=len(entries))
+    n_threads = cores()
+    contenders = []
+    with threadpool_limits(n_threads):  # no more than OMP_NUM_THREADS: boosting waits for threads that have no core
         for name, run in entries.items():
             report_progress(name[:1].upper() + name[1:])
             contenders.append(attempt(name, run))
-    read = () if contest.parts is None else _notes(contest.parts.preparation, data.X)
-    commonest = np.unique(contest.test.y, return_counts=True)[1].max()
+    n_most_common = np.unique(test.y, return_counts=True)[1].max()
     return Comparison(
-        len(learn), len(test), made.delta, tuple(contenders), threads, 1.0 - float(commonest / len(test)),
-        made.n_candidates, (*part.notes, *read),
-    )  # fmt: skip
+        n_learn=len(learn.y),
+        n_test=len(test.y),
+        delta=classifier.delta,
+        contenders=tuple(contenders),
+        threads=n_threads,
+        base_rate=1.0 - float(n_most_common / len(test.y)),
+        n_candidates=classifier.n_candidates,
+        notes=(*rows.notes, *contest.notes(data.X)),
+    )

@@ -1,15 +1,15 @@
 """`fit`: a certified fit from start to end, as a pure function.
 
-Arrays, frames, single networks and mixtures all use this function. Large tables do too: their held-out rows are
-streamed afterwards, and the evidence from them replaces that of the few bound rows (`abnet.estimators.large_tables`).
+Arrays, frames, single networks and mixtures all use this function, and so do tables larger than memory: their held-out
+rows come in several blocks, those of a table in memory in one (`abnet.estimators.held_out_blocks`).
 """
 
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from abnet.bounds import gibbs_bound
 from abnet.certificates.certificate import Certificate
@@ -17,24 +17,28 @@ from abnet.certificates.copied_rows import warn_of_copies
 from abnet.certificates.decision import ARGMAX, Decision
 from abnet.certificates.estimate import Estimate
 from abnet.certificates.from_evidence import certify, counting
-from abnet.certificates.goals import Goal
 from abnet.certificates.held import Held
 from abnet.certificates.row_hashing import fingerprint, row_hashes
 from abnet.certificates.split import Split, warn_of_few_rows
 from abnet.certificates.terms import Terms
 from abnet.estimators.column_checks import checked_notes
-from abnet.estimators.drawn_network import draw_network
+from abnet.estimators.drawn_network import DrawnNetwork, draw_network
 from abnet.estimators.fit_card import card_of
-from abnet.estimators.fit_goal import decide, hint_at_recall, with_probabilities
+from abnet.estimators.fit_goal import FixedGoal, decide, fix_goal, hint_at_recall
+from abnet.estimators.held_out_blocks import HeldOutBlocks, ManyBlocks, OneBlock
 from abnet.estimators.known_classes import known_classes
-from abnet.estimators.observing import Observed, observe_posterior
+from abnet.estimators.logistic_rival import learned_logistic, rival_of
+from abnet.estimators.observing import Evaluated, Observed, observe_blocks, terms_of_posterior
+from abnet.explanation.region_conditions import regions_in_words
+from abnet.model.card import Rival
 from abnet.model.model import Model
 from abnet.model.predictors.predictor import Predictor
+from abnet.model.region_words import RegionWords
 from abnet.networks.bam import BAM
-from abnet.tables.preparation import TableMap
+from abnet.tables.preparation import TableMap, UnseenWarning
 from abnet.tables.preparation.preparation import Unprepared
-from abnet.training.features import allows_certificate, prepare
-from abnet.training.labelled_rows import LabelledRows, marks_of
+from abnet.training.features import Features, allows_certificate, prepare
+from abnet.training.labelled_rows import LabelledRows
 from abnet.training.learned import Learned, PreparedRows, deployed, words_of
 from abnet.training.mixture_learning import learn_mixture
 from abnet.training.network_learning import learn_network
@@ -44,11 +48,10 @@ from abnet.training.resolve import Sizes, resolve
 from abnet.training.sample_weights import scaled_weights
 from abnet.training.seeds import Generators
 from abnet.training.settings import Settings, check_class_weight
-from abnet.utils.class_scores import losses_of
 from abnet.utils.errors import Parameter, ParameterError
 from abnet.utils.groups import number_groups
+from abnet.utils.label_values import label_values
 from abnet.utils.progress import report_progress
-from abnet.utils.threads import cores, one_blas_thread
 
 __all__ = ["Fitted", "fit"]
 
@@ -63,7 +66,7 @@ class Fitted:
     split : Split or None
         Training rows and bound rows; None if the bound rows were streamed.
     rows : PreparedRows
-        The prepared rows, in the order of the split.
+        The prepared rows in memory, in the order of the split.
     learned : Learned
         Posterior, held rows, calibration and curves.
     terms : Terms
@@ -73,6 +76,8 @@ class Fitted:
     drawn : Model
         One network drawn from the posterior, with its own certificate.
     seed : int
+    rival : Rival or None
+        Logistic regression on the same rows, if it was asked for.
     """
 
     model: Model
@@ -83,6 +88,7 @@ class Fitted:
     estimate: Estimate | None
     drawn: Model
     seed: int
+    rival: Rival | None = None
 
     @property
     def networks(self) -> tuple[BAM, ...]:
@@ -96,7 +102,7 @@ class Fitted:
         return tuple(BAM.from_layers(tuple(v[m] for v in posterior.prior)) for m in range(posterior.n_members))
 
 
-def fit(rows: LabelledRows, settings: Settings, seed: int) -> Fitted:
+def fit(rows: LabelledRows, settings: Settings, seed: int, *, compare: bool = False) -> Fitted:
     """Split and prepare the rows, train, observe the bound rows, certify, and make a model.
 
     Parameters
@@ -105,93 +111,225 @@ def fit(rows: LabelledRows, settings: Settings, seed: int) -> Fitted:
     settings : Settings
     seed : int
         Seed of all random numbers.
+    compare : bool
+        Whether to fit logistic regression too, and count its errors on the same rows.
     """
     from abnet.training.compilation import compilation_cache
 
     generators = Generators.of(seed)
+    if rows.held_out is not None:
+        settings = replace(settings, share=rows.held_out.share)
     report_progress("Columns")
     split = split_rows(rows, settings, seed)
-    prepared, covered = prepare_rows(rows, split, settings)
-    with ThreadPoolExecutor(1) as aside, compilation_cache(), training_bar(settings.verbose) as report:
-        name = aside.submit(fingerprint, prepared.features.base, marks_of(prepared.codes, prepared.labels.n_classes))
-        if rows.groups is None:
-            features = prepared.features
-            owners = None if features.stored.why_not_stored else features.cells
-            warn_of_copies(features.base, prepared.codes, prepared.labels.classes, owners)
+    prepared, certifiable = prepare_rows(rows, split, settings)
+    with ThreadPoolExecutor(1) as background, compilation_cache(), training_bar(settings.verbose) as report:
+        values = label_values(prepared.codes, prepared.labels.n_classes)
+        data_fingerprint = background.submit(fingerprint, prepared.features.base, values)
+        if rows.groups is None and rows.held_out is None:
+            _warn_of_copies(prepared)
         prepared, recipe = choose_recipe(prepared, settings)
-        learn = learn_network if recipe.alone else learn_mixture
-        learned = learn(prepared.first_part() if settings.frozen else prepared, recipe, settings, generators, report)
-        wanted = settings.goal is not None or settings.members.class_weight is not None
-        if learned.held is not None and not (wanted or learned.recipe.alone):
-            hint_at_recall(learned.held, prepared.first_part().codes, prepared.labels.names)
-        report_progress("Certificate")
+
+        # Learn
+        training_rows = prepared
+        if settings.frozen:  # training cannot use the bound rows
+            training_rows = prepared.first_part()
+        learn = learn_mixture
+        if recipe.alone:
+            learn = learn_network
+        learned = learn(training_rows, recipe, settings, generators, report)
+        if settings.goal is None and settings.members.class_weight is None:
+            _hint_at_recall(learned, prepared)
+
+        # Fix everything that the bound rows judge
         predictor = deployed(learned.recipe, learned.posterior, prepared.labels.n_classes, generators.deploy)
-        seen = observe_posterior(
-            learned.posterior, predictor, prepared.bound(), prepared.labels.names, terms_of(learned, settings),
-            generators.paths, report,
-        )  # fmt: skip
+        terms = terms_of_posterior(_terms_of(learned, settings), learned.posterior, predictor)
+        covered = certifiable and learned.posterior.aggregation.certified
+        held_out = held_out_blocks(rows, prepared)
+        goal = None
+        if covered:
+            goal = _fixed_goal(settings, learned, predictor, prepared, held_out.n_rows, terms)
+        words = words_of(learned.posterior, prepared.labels.n_classes)
+        drawn = draw_network(learned.posterior, generators.single, words)
+        rival = None
+        if compare and prepared.n_first:
+            report_progress("Logistic regression, for comparison")
+            rival = learned_logistic(prepared)
+
+        region_words = _words_of_regions(predictor, prepared, rows.feature_names, terms)
+
+        # Observe
+        report_progress("Certificate")
+        evaluated = Evaluated(
+            posterior=learned.posterior,
+            predictor=predictor,
+            names=prepared.labels.names,
+            terms=terms,
+            drawn=drawn.predictor,
+            goal=goal,
+            rival=rival,
+            region_words=region_words,
+        )
+        seen = observe_blocks(evaluated, held_out, held_out.n_rows, generators.paths, report)
+
+    # Certify
+    held_out.warn()
     prepared = _with_checked_columns(prepared, learned, seed)
-    certificate, decision, estimate = judge(seen, learned, predictor, prepared, settings.goal, covered=covered)
+    certificate, decision, estimate = judge(seen, terms, goal, covered=covered)
+    of_drawn = None  # a drawn network is certified for rows, not for groups
+    if seen is not None and certifiable and rows.groups is None:
+        of_drawn = drawn.certify(seen.of_drawn, _terms_of_drawn(learned, settings))
+    untouched = settings.frozen and certificate is not None and settings.n_candidates == 1 and decision == ARGMAX
+    card = card_of(
+        prepared,
+        learned,
+        settings,
+        seed,
+        data_fingerprint=data_fingerprint.result(),
+        row_filter=held_out.row_filter(untouched=untouched),
+        estimate=estimate,
+        region_words=region_words,
+    )
+    kept_split: Split | None = split
+    if rows.held_out is not None:
+        kept_split = None
+        card = msgspec.structs.replace(card, n_counted_rows=held_out.n_rows)
     model = Model(
-        predictor, prepared.labels, prepared.features.preparation, rows.feature_names, learned.calibration,
-        certificate, decision,
-        card_of(
-            prepared, learned, settings, seed, name.result(), estimate, decision, certified=certificate is not None
-        ),
-    )  # fmt: skip
-    drawn = draw_one(model, learned, prepared, settings, generators.single, covered=covered)
-    return Fitted(model, split, prepared, learned, seen.terms, estimate, drawn, seed)
+        predictor,
+        prepared.labels,
+        prepared.features.preparation,
+        rows.feature_names,
+        learned.calibration,
+        certificate,
+        decision,
+        card,
+    )
+    rival_in_numbers = None
+    if seen is not None and seen.of_rival is not None:
+        rival_in_numbers = rival_of(prepared, seen.of_rival, terms)
+    return Fitted(
+        model=model,
+        split=kept_split,
+        rows=prepared,
+        learned=learned,
+        terms=terms,
+        estimate=estimate,
+        drawn=_model_of_drawn(model, drawn, of_drawn),
+        seed=seed,
+        rival=rival_in_numbers,
+    )
+
+
+def _words_of_regions(
+    predictor: Predictor, rows: PreparedRows, feature_names: tuple[str, ...] | None, terms: Terms
+) -> tuple[RegionWords, ...]:
+    """The regions of a narrow network in words, from rows of the first part; none without statements about regions."""
+    if terms.trained or not rows.n_first:
+        return ()
+    outline = Model(predictor, rows.labels, rows.features.preparation, feature_names)
+    return regions_in_words(outline, rows.features.inputs(slice(rows.n_first)))
 
 
 def split_rows(rows: LabelledRows, settings: Settings, seed: int) -> Split:
     """Split the rows into first part and bound rows; all are bound rows if the prior is the random initialisation.
 
-    With ``objective="loss"`` the first part is the validation rows.
+    With ``objective="loss"`` the first part is the validation rows. If the bound rows are streamed, the table was split
+    when it was read, and its first part is in memory.
     """
+    if rows.held_out is not None:
+        return Split(first=rows.held_out.training_order, counted=np.arange(0))
     if settings.split or settings.objective == "loss":
-        hashes = row_hashes(rows.X, rows.marks)
+        hashes = row_hashes(rows.X, rows.label_values)
         split = Split.of(hashes, settings.share, seed, rows.groups)
         warn_of_few_rows(hashes[split.first])
         return split
     if rows.groups is not None:
         number_groups(rows.groups, len(rows.codes))
-    return Split(np.arange(0), np.arange(len(rows.codes)))
+    return Split(first=np.arange(0), counted=np.arange(len(rows.codes)))
 
 
 def prepare_rows(rows: LabelledRows, split: Split, settings: Settings) -> tuple[PreparedRows, bool]:
-    """Features of all rows, from a preparation fitted on the first part, and whether a certificate covers it."""
+    """Prepare all rows in memory with a preparation fitted on the first part; also, whether it allows a certificate."""
     labels, codes = known_classes(rows, split.first, settings)
-    K = labels.n_classes
+    n_classes = labels.n_classes
     check_class_weight(settings.members.class_weight, labels.classes.tolist())
     if settings.goal is not None:
         settings.goal.check_classes(labels.names)
-    if settings.is_mixture(K):
-        settings.check_mixture(K)
-    features = prepare(
-        rows, settings.preprocessor, marks_of(codes, K), (split.first, split.counted),
-        split.first if settings.split else None, scaled=settings.hidden is None,
-    )  # fmt: skip
-    covered = isinstance(features.stored, Unprepared) or (
-        settings.split and allows_certificate(settings.preprocessor, features.stored.transform, rows.X)
-    )
+    if settings.is_mixture(n_classes):
+        settings.check_mixture(n_classes)
+    features = _prepared_features(rows, split, settings, label_values(codes, n_classes))
+    certifiable = isinstance(features.stored, Unprepared)
+    if settings.split and not certifiable:
+        certifiable = allows_certificate(settings.preprocessor, features.stored.transform, rows.X)
     order = np.concatenate([split.first, split.counted])
-    weights, groups = (None if given is None else given[order] for given in (rows.weights, rows.groups))
-    weights = scaled_weights(weights, len(split.first))
-    return PreparedRows(features, codes[order], labels, len(order), weights, groups), covered
+    weights = rows.weights
+    if weights is not None:
+        weights = scaled_weights(weights[order], len(split.first))
+    groups = rows.groups
+    if groups is not None:
+        groups = groups[order]
+    n_rows = len(order)
+    if rows.held_out is not None:
+        n_rows = rows.held_out.n_rows
+    return PreparedRows(features, codes[order], labels, n_rows, weights, groups), certifiable
+
+
+def _prepared_features(rows: LabelledRows, split: Split, settings: Settings, values: np.ndarray) -> Features:
+    """The features, from a preparation fitted on the first part, or on all rows if there is none."""
+    fit_on = None
+    if settings.split:
+        fit_on = split.first
+    with warnings.catch_warnings():
+        if rows.held_out is not None:  # the blocks hold the training rows too, and are looked at once
+            warnings.simplefilter("ignore", UnseenWarning)
+        return prepare(
+            rows,
+            settings.preprocessor,
+            values,
+            (split.first, split.counted),
+            fit_on,
+            scaled=settings.hidden is None,
+        )
+
+
+def _warn_of_copies(rows: PreparedRows) -> None:
+    """Warn if rows are copies of each other."""
+    features = rows.features
+    owners = None
+    if not features.stored.why_not_stored:
+        owners = features.cells
+    warn_of_copies(features.base, rows.codes, rows.labels.classes, owners)
 
 
 def choose_recipe(rows: PreparedRows, settings: Settings) -> tuple[PreparedRows, Recipe]:
     """The recipe for rows of these sizes, and the rows with codes if the recipe has them."""
-    features, K = rows.features, rows.labels.n_classes
-    wanted = settings.is_mixture(K) and settings.members.codes != "none"
-    coded, d = features.code_map() if wanted else None, features.base.shape[1]
-    n_codes = 0 if coded is None else coded.n_features_out - d
-    recipe = resolve(settings, Sizes(rows.n_rows, d, K, n_codes), features.name)
+    features = rows.features
+    n_classes = rows.labels.n_classes
+    n_features = features.base.shape[1]
+    code_map = None
+    if settings.is_mixture(n_classes) and settings.members.codes != "none":
+        code_map = features.code_map()
+    n_codes = 0
+    if code_map is not None:
+        n_codes = code_map.n_features_out - n_features
+    recipe = resolve(settings, Sizes(rows.n_rows, n_features, n_classes, n_codes), features.name)
     if recipe.codes != "thermometer":
         return rows, recipe
-    if coded is None:
+    if code_map is None:
         raise ParameterError("{} needs a preprocessor that can be stored.", Parameter("codes", "thermometer"))
-    return replace(rows, features=replace(features, coded=coded)), recipe
+    return replace(rows, features=replace(features, coded=code_map)), recipe
+
+
+def held_out_blocks(rows: LabelledRows, prepared: PreparedRows) -> HeldOutBlocks:
+    """The bound rows: one block of a table in memory, several of a larger one."""
+    if rows.held_out is None:
+        return OneBlock(prepared)
+    return ManyBlocks(rows.held_out, prepared)
+
+
+def _hint_at_recall(learned: Learned, rows: PreparedRows) -> None:
+    """Warn about a rare class that a mixture hardly ever predicts."""
+    if learned.held is not None and not learned.recipe.alone:
+        hint_at_recall(learned.held, rows.codes[: rows.n_first], rows.labels.names)
 
 
 def _with_checked_columns(rows: PreparedRows, learned: Learned, seed: int) -> PreparedRows:
@@ -202,64 +340,84 @@ def _with_checked_columns(rows: PreparedRows, learned: Learned, seed: int) -> Pr
     return replace(rows, features=rows.features.with_notes(notes))
 
 
-def terms_of(learned: Learned, settings: Settings) -> Terms:
+def _terms_of(learned: Learned, settings: Settings) -> Terms:
     """The terms of the certificate: how the model was made, and the expected values from the held rows."""
-    terms = settings.terms(len(learned.posterior.sizes) - 1)
+    terms = _terms_of_drawn(learned, settings)
     if not terms.trained or learned.held is None:
         return terms
     return replace(terms, expected=learned.held.expected())
 
 
-def judge(
-    seen: Observed, learned: Learned, predictor: Predictor, rows: PreparedRows, goal: Goal | None, *, covered: bool
-) -> tuple[Certificate | None, Decision, Estimate | None]:
-    """The certificate, the decision, and an estimate if no theorem covers the model."""
-    if seen.evidence is None:
-        return None, ARGMAX, None
-    if not (covered and learned.posterior.aggregation.certified):
-        return None, ARGMAX, _estimate(seen, rows.bound().codes)
-    certificate = certify(seen.evidence, seen.terms)
-    if goal is None or learned.held is None:
-        return certificate, ARGMAX, None
+def _terms_of_drawn(learned: Learned, settings: Settings) -> Terms:
+    """How the model was made: the terms for one network of the posterior."""
+    return settings.terms(len(learned.posterior.sizes) - 1)
+
+
+def _fixed_goal(
+    settings: Settings, learned: Learned, predictor: Predictor, rows: PreparedRows, n_bound: int, terms: Terms
+) -> FixedGoal | None:
+    """The goal with its candidate decisions, from rows of the first part; None without a goal or a first part."""
+    if settings.goal is None or learned.held is None:
+        return None
     held = learned.held
-    if len(np.unique(held.codes)) < 2:  # of few rows; then of all in the first part, however well they are known
+    if len(np.unique(held.codes)) < 2:  # too few held rows: use the whole first part, although it was trained on
         first = slice(rows.n_first)
         held = Held(predictor.scores(rows.features.inputs(first)), rows.codes[first])
-    held = with_probabilities(held, learned.calibration)
-    decision, made = decide(goal, held, seen.scores, rows.bound().codes, rows.labels.names, seen.terms)
+    return fix_goal(settings.goal, held, learned.calibration, rows.labels.names, n_bound, terms)
+
+
+def judge(
+    seen: Observed | None, terms: Terms, goal: FixedGoal | None, *, covered: bool
+) -> tuple[Certificate | None, Decision, Estimate | None]:
+    """The certificate, the decision, and an estimate if no theorem covers the model.
+
+    Parameters
+    ----------
+    seen : Observed or None
+        None if it was interrupted: then there is neither.
+    terms : Terms
+    goal : FixedGoal or None
+    covered : bool
+        Whether a theorem covers the model.
+    """
+    if seen is None:
+        return None, ARGMAX, None
+    if not covered:
+        return None, ARGMAX, _estimate(seen, terms)
+    certificate = certify(seen.evidence, terms)
+    if goal is None or seen.of_goal is None:
+        return certificate, ARGMAX, None
+    decision, statements = decide(goal, seen.of_goal, terms)
     if decision != ARGMAX:
         certificate = counting(certificate, "vote")
-    return certificate.adding(made), decision, None
+    return certificate.adding(statements), decision, None
 
 
-def _estimate(seen: Observed, codes: NDArray[np.intp]) -> Estimate:
+def _estimate(seen: Observed, terms: Terms) -> Estimate:
     """The Gibbs bound without a theorem that covers it, as an estimate."""
-    evidence, terms = seen.evidence, seen.terms
-    assert evidence is not None
-    n = evidence.n_rows if evidence.groups is None else len(evidence.groups.table)
-    # A closed form has no losses of drawn networks: use its own losses instead.
-    risk = float(losses_of(seen.scores, codes).mean()) if evidence.losses is None else evidence.losses.mean() or 0.0
+    evidence = seen.evidence
+    n = evidence.n_rows
+    if evidence.groups is not None:
+        n = len(evidence.groups.table)
+    if evidence.losses is None:
+        risk = seen.mean_loss  # a closed form has no losses of drawn networks: use its own
+    else:
+        risk = evidence.losses.mean() or 0.0
     return Estimate(
-        quantity="bound on the Gibbs risk", counted={"risk": risk, "n": n, "kl": terms.kl},
+        quantity="bound on the Gibbs risk",
+        counted={"risk": risk, "n": n, "kl": terms.kl},
         value=gibbs_bound(risk, terms.kl, n, terms.delta, n_candidates=terms.n_candidates),
         why="No theorem covers the way this model was trained, so nothing is promised about new data.",
-    )  # fmt: skip
+    )
 
 
-@one_blas_thread()
-def draw_one(
-    model: Model, learned: Learned, rows: PreparedRows, settings: Settings, rng: np.random.Generator, *, covered: bool
-) -> Model:
-    """One network drawn from the posterior with its own certificate, which counts rows, not groups.
-
-    This works for any posterior, no matter how its own risk was computed.
-    """
-    bound, posterior = rows.bound(), learned.posterior
-    network, certificate = draw_network(
-        posterior, bound.X, bound.codes, rng, rows.labels,
-        words_of(posterior, rows.labels.n_classes), terms=settings.terms(len(posterior.sizes) - 1), threads=cores(),
-    )  # fmt: skip
+def _model_of_drawn(model: Model, drawn: DrawnNetwork, certificate: Certificate | None) -> Model:
+    """The drawn network as a model."""
     return replace(
-        model, predictor=network, certificate=certificate if covered and rows.groups is None else None,
-        calibration=None, decision=ARGMAX, card=msgspec.structs.replace(model.card, bound_estimate=None),
-    )  # fmt: skip
+        model,
+        predictor=drawn.predictor,
+        certificate=certificate,
+        calibration=None,
+        decision=ARGMAX,
+        card=msgspec.structs.replace(model.card, bound_estimate=None, region_words=()),
+    )

@@ -5,22 +5,22 @@ from dataclasses import replace
 from inspect import signature
 from typing import Any
 
+import msgspec
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from abnet import __version__
-from abnet.certificates.decision import ARGMAX, Decision
 from abnet.certificates.estimate import Estimate
-from abnet.certificates.fitted_rows import MOST_ROWS, RowFilter, kept_rows, row_filter
+from abnet.certificates.fitted_rows import RowFilter
 from abnet.certificates.trade_off import trade_offs
 from abnet.explanation.background_rows import background_rows
 from abnet.model.card import Card, Curve
-from abnet.training.labelled_rows import marks_of
+from abnet.model.region_words import RegionWords
 from abnet.training.learned import Learned, PreparedRows
 from abnet.training.settings import Settings
 from abnet.utils.wording import shortened
 
-__all__ = ["card_of", "described", "settings_of", "stored_curves"]
+__all__ = ["card_of", "recipe_text", "given_parameters", "stored_curves"]
 
 
 def card_of(
@@ -28,11 +28,11 @@ def card_of(
     learned: Learned,
     settings: Settings,
     seed: int,
-    fingerprint: str,
-    estimate: Estimate | None,
-    decision: Decision,
     *,
-    certified: bool,
+    data_fingerprint: str,
+    row_filter: RowFilter | None,
+    estimate: Estimate | None,
+    region_words: tuple[RegionWords, ...] = (),
 ) -> Card:
     """How a model was made.
 
@@ -42,68 +42,68 @@ def card_of(
     learned : Learned
     settings : Settings
     seed : int
-    fingerprint : str
+    data_fingerprint : str
         Of the prepared rows with their labels.
+    row_filter : RowFilter or None
+        Of the rows that may not certify the model again.
     estimate : Estimate or None
         The Gibbs bound where it is only an estimate.
-    decision : Decision
-        How the model answers.
-    certified : bool
-        Whether there is a certificate.
+    region_words : tuple of RegionWords
+        The regions of a narrow network in words.
     """
-    recipe, features = learned.recipe, rows.features
-    positive = None
-    if settings.goal is not None:
-        positive = settings.goal.positive_label
-    # Bound rows may certify the model again if nothing was learned from them or chosen with them: no posterior, no
-    # model among several, and no decision.
-    untouched = settings.frozen and certified and settings.n_candidates == 1 and decision == ARGMAX
-    return Card(
+    recipe = learned.recipe
+    features = rows.features
+    posterior = "train"
+    if settings.frozen:
+        posterior = "frozen"
+    background = features.first
+    if not rows.n_first:
+        background = features.base
+    card = Card(
         estimator=settings.estimator,
         version=__version__,
         settings=dict(settings.given),
         seed=seed,
-        recipe=described(learned),
-        parameters=None if recipe.alone else recipe.to_dict(),
         sizes=learned.posterior.sizes,
         aggregation=recipe.aggregation,
         objective=settings.objective,
         prior=settings.prior,
-        posterior="frozen" if settings.frozen else "train",
+        posterior=posterior,
         curves=stored_curves(learned.curves),
         n_training_rows=len(rows.codes),
-        n_training_groups=None if rows.groups is None else len(np.unique(rows.groups)),
-        data_fingerprint=fingerprint,
-        row_filter=_filter_of(rows, rows.n_first if untouched else len(rows.codes)),
+        data_fingerprint=data_fingerprint,
+        row_filter=row_filter,
         training_inputs=features.training,
-        background=background_rows(features.first if rows.n_first else features.base),
-        bound_estimate=None if estimate is None else estimate.value,
-        trade_offs=() if rows.groups is not None else trade_offs(learned.held, rows.labels.names, positive),
+        background=background_rows(background),
+        region_words=region_words,
     )
+    if not recipe.alone:
+        card = msgspec.structs.replace(card, recipe=recipe_text(learned), parameters=recipe.to_dict())
+    if estimate is not None:
+        card = msgspec.structs.replace(card, bound_estimate=estimate.value)
+    if rows.groups is not None:
+        return msgspec.structs.replace(card, n_training_groups=len(np.unique(rows.groups)))
+    positive = None
+    if settings.goal is not None:
+        positive = settings.goal.positive_label
+    return msgspec.structs.replace(card, trade_offs=trade_offs(learned.held, rows.labels.names, positive))
 
 
-def _filter_of(rows: PreparedRows, n_used: int) -> RowFilter | None:
-    """The filter of the first rows; of many rows only those that it keeps are written out."""
-    marks = marks_of(rows.codes, rows.labels.n_classes)
-    if n_used <= MOST_ROWS:
-        return row_filter(np.asarray(rows.features.inputs(slice(None))), marks, n_used)
-    kept = kept_rows(n_used)
-    return row_filter(np.asarray(rows.features.inputs(kept)), marks[kept])
-
-
-def described(learned: Learned) -> str | None:
+def recipe_text(learned: Learned) -> str:
     """The recipe of a mixture in one line; without the teacher if there was only one class, or it was interrupted."""
     recipe = learned.recipe
-    if recipe.alone:
-        return None
-    return (recipe if learned.distilled_from else replace(recipe, teacher=None)).describe(learned.distilled_from)
+    if not learned.distilled_from:
+        recipe = replace(recipe, teacher=None)
+    return recipe.describe(learned.distilled_from)
 
 
-MOST_POINTS, MOST_TEXT = 150, 300
-"""Maximum number of points of a stored curve, and of characters of a stored setting."""
+MOST_POINTS = 150
+"""Maximum number of points of a stored curve."""
+MOST_TEXT = 300
+"""Maximum number of characters of a stored setting."""
 
 
-def settings_of(estimator: BaseEstimator) -> dict[str, str]:
+def given_parameters(estimator: BaseEstimator) -> dict[str, str]:
     """Parameters that differ from their defaults, each as Python source text.
 
     A very long text is cut and ends in "…".
@@ -111,17 +111,23 @@ def settings_of(estimator: BaseEstimator) -> dict[str, str]:
     Examples
     --------
     >>> from sklearn.linear_model import LogisticRegression
-    >>> settings_of(LogisticRegression(C=2.0, random_state=0))
+    >>> given_parameters(LogisticRegression(C=2.0, random_state=0))
     {'C': '2.0', 'random_state': '0'}
     """
-    usual = {name: parameter.default for name, parameter in signature(type(estimator)).parameters.items()}
-    texts = {name: _text(value) for name, value in estimator.get_params(deep=False).items()}
-    return {name: text for name, text in texts.items() if name != "verbose" and text != _text(usual.get(name))}
+    parameters = signature(type(estimator)).parameters
+    texts = {}
+    for name, value in estimator.get_params(deep=False).items():
+        text = _source_text(value)
+        if name != "verbose" and text != _source_text(parameters[name].default):
+            texts[name] = text
+    return texts
 
 
-def _text(value: Any) -> str:
-    text = " ".join(repr(value.item() if isinstance(value, np.generic) else value).split())
-    return shortened(text, MOST_TEXT)
+def _source_text(value: Any) -> str:
+    """A value as Python source text in one line."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    return shortened(" ".join(repr(value).split()), MOST_TEXT)
 
 
 def stored_curves(curves: Mapping[str, Sequence[float]]) -> tuple[Curve, ...]:

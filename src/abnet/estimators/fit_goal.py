@@ -1,28 +1,39 @@
-"""A goal within a fit: candidate thresholds from held rows, and a decision certified on the bound rows."""
+"""A goal within a fit: candidate decisions from validation rows, one of which the bound rows certify."""
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from abnet.certificates.decision import ARGMAX, Decision
+from abnet.certificates.evidence import Evidence
 from abnet.certificates.goals import Goal, TargetRecall
 from abnet.certificates.held import Held
-from abnet.certificates.meet_goal import meet
 from abnet.certificates.rates_of_cut import first_warning
 from abnet.certificates.statements.statement import Statement
 from abnet.certificates.terms import Terms
+from abnet.certificates.thresholds import Candidates
 from abnet.model.calibration import Calibration
 from abnet.utils.class_scores import winners
 from abnet.utils.errors import Parameter, ParameterWarning
 from abnet.utils.wording import number_of, percent
 
-__all__ = ["decide", "hint_at_recall", "with_probabilities"]
+__all__ = ["FixedGoal", "decide", "fix_goal", "hint_at_recall", "share_at"]
 
-RARE, FEWEST = 0.2, 10
-"""Share of the training rows up to which a class is rare, and held rows of it that are needed to judge its recall."""
+RARE = 0.2
+"""Share of the training rows up to which a class is rare."""
+FEWEST = 10
+"""Minimum number of validation rows of a rare class to judge its recall."""
+
+
+@dataclass(frozen=True, eq=False)
+class FixedGoal:
+    """A goal with its candidate decisions, fixed before the bound rows are seen."""
+
+    goal: Goal
+    candidates: Candidates
 
 
 def hint_at_recall(held: Held, codes: NDArray[np.intp], names: Sequence[str]) -> None:
@@ -46,42 +57,55 @@ def hint_at_recall(held: Held, codes: NDArray[np.intp], names: Sequence[str]) ->
     >>> len(seen), "0 of 10" in str(seen[0].message)
     (1, True)
     """
-    rows = np.bincount(codes, minlength=2)
-    rare = int(np.argmin(rows))
-    share = rows[rare] / len(codes)
+    rows_of_class = np.bincount(codes, minlength=2)
+    rare = int(np.argmin(rows_of_class))
+    share = rows_of_class[rare] / len(codes)
     if len(names) != 2 or share > RARE:
         return
-    predicted, there = winners(held.scores) == rare, held.codes == rare
-    if np.sum(there) < FEWEST or 2 * np.sum(predicted) >= np.sum(there):
+    is_rare = held.codes == rare
+    is_predicted = winners(held.scores) == rare
+    n_rare = int(np.sum(is_rare))
+    if n_rare < FEWEST or 2 * np.sum(is_predicted) >= n_rare:
         return
     warnings.warn(
         ParameterWarning(
             "class {!r} is rare ({} of the training rows), and the model hardly ever predicts it: in a test on "
             "training rows, it found {:,} of {}. {} would certify a threshold that finds more, with more false alarms.",
-            names[rare], percent(share), int(np.sum(predicted & there)), number_of(int(np.sum(there)), "row"),
+            names[rare],
+            percent(share),
+            int(np.sum(is_predicted & is_rare)),
+            number_of(n_rare, "row"),
             Parameter("decision", TargetRecall(0.9, positive=names[rare])),
         ),
         stacklevel=5,
-    )  # fmt: skip
+    )
 
 
-def with_probabilities(held: Held, calibration: Calibration | None) -> Held:
-    """Held rows with `score_at` set, if there are two classes with calibrated probabilities."""
-    if calibration is None or held.scores.ndim > 1:
-        return held
-    return replace(held, score_at=lambda p: 2 * share_at(calibration, p) - 1)
+def fix_goal(
+    goal: Goal, held: Held, calibration: Calibration | None, names: tuple[str, ...], n_rows: int, terms: Terms
+) -> FixedGoal:
+    """The goal with its candidate decisions.
+
+    Parameters
+    ----------
+    goal : Goal
+    held : Held
+        Rows of the first part.
+    calibration : Calibration or None
+        Of probabilities; thresholds may be given as such.
+    names : tuple of str
+    n_rows : int
+        Number of bound rows.
+    terms : Terms
+    """
+    if calibration is not None and held.scores.ndim == 1:
+        held = replace(held, score_at=lambda probability: 2 * share_at(calibration, probability) - 1)
+    return FixedGoal(goal, goal.candidates(held, names, n_rows, terms))
 
 
-def decide(
-    goal: Goal,
-    held: Held,
-    scores: NDArray[np.float64],
-    codes: NDArray[np.intp],
-    names: tuple[str, ...],
-    terms: Terms,
-) -> tuple[Decision, list[Statement]]:
+def decide(fixed: FixedGoal, evidence: Evidence, terms: Terms) -> tuple[Decision, list[Statement]]:
     """The decision certified by the bound rows, and the statements about it; the plain vote if none is certified."""
-    decision, made = meet(goal, held, scores, codes, names, terms, keys=np.arange(len(codes)))
+    decision, statements = fixed.goal.certify(evidence, fixed.candidates, terms)
     # Both warnings come from the held-out rows, so another target on them is a choice that the bound has to cover.
     another = Parameter("n_candidates", 2 * terms.n_candidates)
     if decision is None:
@@ -90,23 +114,26 @@ def decide(
                 "{} could not be certified and is not promised. Predictions are the most likely class instead (the "
                 "plain vote). The certificate says what was counted, and how many held-out rows would be needed. "
                 "To try another target on the same rows, add {}: it is then a choice among two.",
-                goal, another,
+                fixed.goal,
+                another,
             ),
             stacklevel=5,
-        )  # fmt: skip
-        return ARGMAX, made
-    warning = first_warning(made)
-    if warning is not None:
+        )
+        return ARGMAX, statements
+    price = first_warning(statements)
+    if price is not None:
         warnings.warn(
             ParameterWarning(
                 "{} is certified, but at a price. {} The table of thresholds, which is estimated on training rows, "
                 "shows what other targets would cost. To certify another one on the same rows, add {}: it is then a "
                 "choice among two.",
-                goal, warning, another,
+                fixed.goal,
+                price,
+                another,
             ),
             stacklevel=5,
-        )  # fmt: skip
-    return decision, made
+        )
+    return decision, statements
 
 
 def share_at(calibration: Calibration, probability: float) -> float:

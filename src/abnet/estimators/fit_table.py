@@ -8,18 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from numpy.typing import NDArray
 
 from abnet.estimators.certificate_mixin import CertificateMixin
 from abnet.estimators.fitted_table import FittedTable
-from abnet.estimators.large_tables import count_rows, learn_all, scores_are_expected, settle
-from abnet.estimators.logistic_rival import counted_rival, held_out_rival, learned_logistic
-from abnet.estimators.table_parts import for_tables, read_rows
+from abnet.estimators.read_rows import for_tables, read_rows
 from abnet.model.card import Rival
 from abnet.model.file import save
+from abnet.model.model import Model
+from abnet.tables.loaded_rows import LoadedRows
 from abnet.tables.notes import NoteWarning, warn_of
 from abnet.tables.table_source import TableSource
-from abnet.tables.training_part import TrainingPart
 from abnet.utils.atomic import temporary_folder
 from abnet.utils.parameters import check_positive
 from abnet.utils.progress import report_progress
@@ -104,61 +102,61 @@ def fit_table(
     check_positive("max_learn_rows", max_learn_rows, whole=True)
     with temporary_folder() as folder:
         source = TableSource(table, folder, lambda share: report_progress("Reading the table", share))
-        part, groups = read_rows(
-            classifier, source, target, drop=drop, group=group, missing_label=missing_label, bins=bins,
-            max_learn_rows=max_learn_rows, at_least=LEAST_ROWS,
-        )  # fmt: skip
-        learn = _learn_whole if part.learns is None else _learn_and_count
-        rivals = learn(classifier, part, groups, target, compare=output is not None)
-    told: dict[str, Any] = {
-        "target": target, "rivals": rivals, "command": command, "group": group, "cuts": part.cuts,
-        "n_unlabelled_rows": part.n_unlabelled or None,
-    }  # fmt: skip
-    card = msgspec.structs.replace(classifier.model_.card, **told, **({} if background else {"background": ()}))
+        rows, groups = read_rows(
+            classifier,
+            source,
+            target,
+            drop=drop,
+            group=group,
+            missing_label=missing_label,
+            bins=bins,
+            max_learn_rows=max_learn_rows,
+            at_least=LEAST_ROWS,
+        )
+        fitted = classifier._fit(
+            rows.X,
+            rows.y,
+            groups=groups,
+            emptied=True,
+            written=True,
+            held_out=rows.held_out,
+            compare=output is not None,
+        )
+    rivals: tuple[Rival, ...] = ()
+    if fitted.rival is not None:
+        rivals = (fitted.rival,)
+    card = msgspec.structs.replace(
+        classifier.model_.card,
+        target=target,
+        group=group,
+        cuts=rows.cuts,
+        command=command,
+        rivals=rivals,
+        n_unlabelled_rows=rows.n_unlabelled or None,
+    )
+    if not background:
+        card = msgspec.structs.replace(card, background=())
     classifier.model_ = replace(classifier.model_, card=card)
     warn_of(classifier.model_.preparation.notes, stacklevel=2)
-    if output is None:
-        for note in part.notes:
-            warnings.warn(NoteWarning(note), stacklevel=2)
+    if output is not None:
+        class_weight = getattr(classifier, "class_weight", None)
+        classifier.table_ = _write(classifier.model_, rows, Path(output), class_weight)
         return classifier
-    classifier.table_ = _written(classifier, part, Path(output))
+    for note in rows.notes:
+        warnings.warn(NoteWarning(note), stacklevel=2)
     return classifier
 
 
-def _learn_whole(
-    classifier: CertificateMixin, part: TrainingPart, groups: NDArray[Any] | None, target: str, *, compare: bool
-) -> tuple[Rival, ...]:
-    """Fit a table in memory and free its frame if possible; also fit logistic regression for comparison."""
-    fitted = classifier._fit(part.X, part.y, groups=groups, emptied=True, written=True)
-    if not compare or not fitted.rows.n_first:
-        return ()
-    report_progress("Logistic regression, for comparison")
-    return (held_out_rival(fitted),)
-
-
-def _learn_and_count(
-    classifier: CertificateMixin, part: TrainingPart, groups: NDArray[Any] | None, target: str, *, compare: bool
-) -> tuple[Rival, ...]:
-    """Train on the rows in memory and certify on all others; also do so for logistic regression, for comparison."""
-    assert part.learns is not None
-    assert part.frames is not None
-    fitted = learn_all(classifier, part)
-    others = {"logistic": learned_logistic(fitted).predict} if compare else {}
-    found = count_rows(
-        fitted.model, part.frames(), target, part.learns, losses=scores_are_expected(fitted), others=others,
-        chosen=fitted.terms.n_candidates > 1,
-    )  # fmt: skip
-    settle(classifier, fitted, found)
-    return tuple(counted_rival(fitted, errors, found.seen) for errors in found.other_errors.values())
-
-
-def _written(classifier: CertificateMixin, part: TrainingPart, output: Path) -> FittedTable:
-    """Write the model file and return the `FittedTable`."""
-    model = classifier.model_
-    replaced, preparation = output.exists(), model.preparation
+def _write(model: Model, rows: LoadedRows, output: Path, class_weight: Any) -> FittedTable:
+    """Write the model file, and return what there is to print."""
+    replaced = output.exists()
     save(model, output)
     return FittedTable(
-        str(model.card.target), model.labels.names, part.n_rows, preparation.n_features_in or model.n_inputs,
-        classifier.certificate_, classifier.bound_estimate_, model.card.rivals, (*part.notes, *preparation.notes),
-        model.card, output, output.stat().st_size, replaced, getattr(classifier, "class_weight", None),
-    )  # fmt: skip
+        model=model,
+        n_rows=rows.n_rows,
+        notes=(*rows.notes, *model.preparation.notes),
+        output=output,
+        size=output.stat().st_size,
+        replaced=replaced,
+        class_weight=class_weight,
+    )

@@ -26,15 +26,20 @@ def known_classes(rows: LabelledRows, first: NDArray[np.intp], settings: Setting
     if settings.classes is not None:
         known = _declared(settings.classes)
     else:
-        codes = rows.codes[first] if settings.split else rows.codes
-        known = _occurring(rows.labels.classes[np.unique(codes)], rows.written)
+        training_codes = rows.codes
+        if settings.split:
+            training_codes = rows.codes[first]
+        known = _occurring(rows.labels.classes[np.unique(training_codes)], rows.written)
     if not settings.several:
         known.check_two()
     codes = _codes(rows.labels, known, rows.written)[rows.codes]
-    unknown = codes == known.n_classes
-    if unknown[first].any():
+    is_unknown = codes == known.n_classes
+    if is_unknown[first].any():
         raise ParameterError("y has labels that are not among {}: {}.", Parameter("classes"), ", ".join(known.names))
-    warn_of_unknown(int(np.sum(unknown)), "held-out row" if settings.frozen else "bound row")
+    row = "bound row"
+    if settings.frozen:
+        row = "held-out row"
+    warn_of_unknown(int(is_unknown.sum()), row)
     return known, codes
 
 
@@ -68,10 +73,12 @@ def _codes(labels: Labels, known: Labels, written: bool) -> NDArray[np.intp]:
 
 def warn_of_unknown(count: int, row: str = "held-out row") -> None:
     """Warn that bound rows have labels that do not occur in the first part."""
-    if count:
-        have = "has a label" if count == 1 else "have labels"
-        warnings.warn(
-            f"{number_of(count, row)} {have} that no training row has; any prediction for "
-            f"{'it' if count == 1 else 'them'} counts as an error. More rows of rare classes would help.",
-            stacklevel=4,
-        )
+    if not count:
+        return
+    which = "have labels that no training row has; any prediction for them"
+    if count == 1:
+        which = "has a label that no training row has; any prediction for it"
+    warnings.warn(
+        f"{number_of(count, row)} {which} counts as an error. More rows of rare classes would help.",
+        stacklevel=4,
+    )

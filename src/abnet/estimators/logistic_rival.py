@@ -4,21 +4,18 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from abnet.bounds import clopper_pearson_bound
 from abnet.bounds.counted import group_error_bound
 from abnet.certificates.evidence import Evidence
 from abnet.certificates.terms import Terms
-from abnet.estimators.fit import Fitted
 from abnet.model.card import Rival
-from abnet.utils.groups import number_groups
+from abnet.training.learned import PreparedRows
 
-__all__ = ["MOST_ROWS", "counted_rival", "held_out_rival", "learned_logistic", "logistic_name", "logistic_regression"]
+__all__ = ["MOST_ROWS", "learned_logistic", "logistic_name", "logistic_regression", "rival_of"]
 
 MOST_ROWS = 100_000
 """Maximum number of training rows of logistic regression: more would take longer and change little."""
-
 
 FARTHEST = 30.0
 """Deviations at which features are cut off for logistic regression: cells farther away would decide its weights."""
@@ -30,55 +27,53 @@ def logistic_regression() -> Any:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import FunctionTransformer
 
-    cut = FunctionTransformer(np.clip, kw_args={"a_min": -FARTHEST, "a_max": FARTHEST})
-    return make_pipeline(cut, LogisticRegression(max_iter=1000))
+    cut_off = FunctionTransformer(np.clip, kw_args={"a_min": -FARTHEST, "a_max": FARTHEST})
+    return make_pipeline(cut_off, LogisticRegression(max_iter=1000))
 
 
-def learned_logistic(fitted: Fitted) -> Any:
-    """Logistic regression on training rows of the fit, or a constant if there is only one class."""
+def learned_logistic(rows: PreparedRows) -> Any:
+    """Logistic regression on training rows of a fit, or a constant if there is only one class."""
     from sklearn.dummy import DummyClassifier
 
-    rows = slice(min(fitted.rows.n_first, MOST_ROWS))  # they are in random order
-    X, codes = fitted.rows.features.base[rows], fitted.rows.codes[rows]
-    model = logistic_regression() if len(np.unique(codes)) > 1 else DummyClassifier()
+    n_training = min(rows.n_first, MOST_ROWS)  # they are in random order
+    codes = rows.codes[:n_training]
+    model = logistic_regression()
+    if len(np.unique(codes)) == 1:
+        model = DummyClassifier()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # its doubts about convergence and classes: it is judged by what it says
-        return model.fit(X, codes)
+        warnings.simplefilter("ignore")  # of convergence and rare classes: it is judged by its answers
+        return model.fit(rows.features.base[:n_training], codes)
 
 
-def logistic_name(fitted: Fitted) -> str:
+def logistic_name(rows: PreparedRows) -> str:
     """Its name, with the number of its training rows if these are not all."""
-    return "logistic regression" + (f" ({MOST_ROWS:,} rows)" if fitted.rows.n_first > MOST_ROWS else "")
+    if rows.n_first > MOST_ROWS:
+        return f"logistic regression ({MOST_ROWS:,} rows)"
+    return "logistic regression"
 
 
-def held_out_rival(fitted: Fitted) -> Rival:
-    """Logistic regression with its bound from the bound rows of a fit, at the same δ and number of candidates."""
-    n_first, groups = fitted.rows.n_first, fitted.rows.groups
-    codes = fitted.rows.codes[n_first:]
-    wrong = learned_logistic(fitted).predict(fitted.rows.features.bound) != codes
-    errors, delta, K = int(np.count_nonzero(wrong)), fitted.terms.delta, fitted.terms.n_candidates
-    if groups is None:
-        bound = clopper_pearson_bound(errors, len(wrong), delta, n_candidates=K)
+def rival_of(rows: PreparedRows, seen: Evidence, terms: Terms) -> Rival:
+    """Logistic regression with its bound, at the same δ and number of candidates as the model.
+
+    Parameters
+    ----------
+    rows : PreparedRows
+        Of the fit.
+    seen : Evidence
+        The errors of logistic regression on the bound rows.
+    terms : Terms
+        Of the model's certificate.
+    """
+    if seen.groups is None:
+        bound = clopper_pearson_bound(seen.errors, seen.n_rows, terms.delta, n_candidates=terms.n_candidates)
     else:
-        bound = _group_bound(wrong, groups[n_first:], fitted.terms)
+        n_rows, errors, _, _ = seen.groups.in_order()
+        bound = group_error_bound(n_rows.tolist(), errors.tolist(), terms.delta, n_candidates=terms.n_candidates)
     return Rival(
-        name=logistic_name(fitted), bound=bound, errors=errors, n_examples=len(wrong),
-        base_rate=1 - float(np.bincount(codes).max() / len(codes)), n_candidates=K,
-    )  # fmt: skip
-
-
-def counted_rival(fitted: Fitted, errors: int, seen: Evidence) -> Rival:
-    """Logistic regression with its bound from its errors on the streamed rows of a large table."""
-    delta, K = fitted.terms.delta, fitted.terms.n_candidates
-    return Rival(
-        name=logistic_name(fitted), bound=clopper_pearson_bound(errors, seen.n_rows, delta, n_candidates=K),
-        errors=errors, n_examples=seen.n_rows, base_rate=1 - float(seen.class_rows[:-1].max() / seen.n_rows),
-        n_candidates=K,
-    )  # fmt: skip
-
-
-def _group_bound(wrong: NDArray[np.bool_], groups: NDArray[Any], terms: Terms) -> float:
-    """The bound on the error on a new group."""
-    numbers = number_groups(groups, len(wrong))  # in the order of the split
-    rows, failed = np.bincount(numbers), np.bincount(numbers, wrong).astype(np.intp)
-    return group_error_bound(rows.tolist(), failed.tolist(), terms.delta, n_candidates=terms.n_candidates)
+        name=logistic_name(rows),
+        bound=bound,
+        errors=seen.errors,
+        n_examples=seen.n_rows,
+        base_rate=1 - float(seen.class_rows[:-1].max() / seen.n_rows),
+        n_candidates=terms.n_candidates,
+    )

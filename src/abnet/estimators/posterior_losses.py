@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from abnet.model.predictors.paths import block_rows, path_outputs
 from abnet.model.predictors.pbgnet import PBGNetPredictor
 from abnet.model.predictors.predictor import Predictor
-from abnet.networks import SampledPBGNet, exact
+from abnet.networks import SampledPBGNet
 from abnet.networks.bam import BAM
 from abnet.networks.codebook import class_table
 from abnet.networks.posterior import Posterior
@@ -47,9 +47,10 @@ class Losses(NamedTuple):
     n_paths: int | None = None
 
 
-LEAST_PATHS, MOST_PATHS = 20, 1000
+LEAST_PATHS = 20
+MOST_PATHS = 1000
 LOSSES = 1_000_000
-"""Total number of sampled losses, if the number of paths allows it: sampling then costs .0006 at a risk of .03."""
+"""Total number of sampled losses, if the number of paths allows it."""
 
 
 def fresh_path_count(n_examples: int) -> int:
@@ -96,19 +97,22 @@ def sampled_losses(
         Called with the name of the stage, the number of examples done, their total number, and the mean loss of the
         last block.
     """
-    T = fresh_path_count(len(codes)) if n_paths is None else n_paths
+    if n_paths is None:
+        n_paths = fresh_path_count(len(codes))
     table = class_table(n_classes, networks[0].sizes[-1])
     layers = [network.astype(np.float64).layers for network in networks]
-    step, by_row = block_rows(layers[0], T), []
+    step = block_rows(layers[0], n_paths)
+    means = np.empty(len(codes))
+    pairs = np.empty(len(codes))
     for start in range(0, len(codes), step):
-        block, truth = X[start : start + step], codes[start : start + step]
+        block = slice(start, start + step)
         # Rounded to float32 like the rows in `Predictor.scores`, so that the deployed predictor is the certified one.
-        rows = np.asarray(dense(block), np.float32).astype(np.float64)
-        by_row.append(means_of_rows(_fresh_losses(layers, rows, truth, T, rng, table)))
+        rows = np.asarray(dense(X[block]), np.float32).astype(np.float64)
+        losses = _fresh_losses(layers, rows, codes[block], n_paths, rng, table)
+        means[block], pairs[block] = means_of_rows(losses)
         if report is not None:
-            report("certificate", start + len(rows), len(codes), float(by_row[-1][0].mean()))
-    means, pairs = (np.concatenate(parts) for parts in zip(*by_row, strict=True))
-    return Losses(means, pairs, T)
+            report("certificate", start + len(rows), len(codes), float(means[block].mean()))
+    return Losses(means, pairs, n_paths)
 
 
 def _fresh_losses(
@@ -126,12 +130,13 @@ def _fresh_losses(
 
     if len(layers) == 1:
         out = outputs(layers[0], rows, n_paths)
-        return losses_of(out.reshape(-1, *out.shape[2:]), np.repeat(truth, n_paths)).reshape(len(rows), n_paths)
+        losses = losses_of(out.reshape(-1, *out.shape[2:]), np.repeat(truth, n_paths))
+        return losses.reshape(len(rows), n_paths)
     losses = np.empty((len(rows), n_paths))
-    drawn = rng.integers(len(layers), size=losses.shape)
-    for m, V in enumerate(layers):
-        at, path = np.nonzero(drawn == m)
-        losses[at, path] = losses_of(outputs(V, rows[at], 1)[:, 0], truth[at])
+    drawn_members = rng.integers(len(layers), size=losses.shape)
+    for member, V in enumerate(layers):
+        row, path = np.nonzero(drawn_members == member)
+        losses[row, path] = losses_of(outputs(V, rows[row], 1)[:, 0], truth[row])
     return losses
 
 
@@ -159,21 +164,27 @@ def mean_risks(
     The first is an unbiased estimate of the mixture's Gibbs loss, in [0, 1]; the second of its square, because the
     halves are independent.
     """
-    table, totals = class_table(n_classes, networks[0].sizes[-1]), np.zeros((2, len(codes)))
-    half = PATHS_OF_MEMBER // 2
-    for m, network in enumerate(networks):
+    table = class_table(n_classes, networks[0].sizes[-1])
+    n_rows = len(codes)
+    n_first = PATHS_OF_MEMBER // 2
+    n_second = PATHS_OF_MEMBER - n_first
+    first = np.zeros(n_rows)
+    second = np.zeros(n_rows)
+    for member, network in enumerate(networks):
         layers = network.astype(np.float64).layers
         step = block_rows(layers, PATHS_OF_MEMBER, n_classes)
-        for start in range(0, len(codes), step):
-            rows, truth = np.asarray(X[start : start + step], np.float64), codes[start : start + step]
+        for start in range(0, n_rows, step):
+            block = slice(start, start + step)
+            rows = np.asarray(X[block], np.float64)
             out = path_outputs(layers, rows, PATHS_OF_MEMBER, lambda k, shape: rng.standard_normal(shape), table)
-            for part, paths in enumerate((out[:, :half], out[:, half:])):
-                totals[part, start : start + step] += losses_of(paths.mean(axis=1), truth)
+            first[block] += losses_of(out[:, :n_first].mean(axis=1), codes[block])
+            second[block] += losses_of(out[:, n_first:].mean(axis=1), codes[block])
             if report is not None:
-                done = m * len(codes) + start + len(rows)
-                report("certificate", done, len(networks) * len(codes), totals.mean())
-    first, second = np.clip(totals / len(networks), 0, 1)
-    return (half * first + (PATHS_OF_MEMBER - half) * second) / PATHS_OF_MEMBER, first * second
+                done = member * n_rows + start + len(rows)
+                report("certificate", done, len(networks) * n_rows, (first.mean() + second.mean()) / 2)
+    first = np.clip(first / len(networks), 0, 1)
+    second = np.clip(second / len(networks), 0, 1)
+    return (n_first * first + n_second * second) / PATHS_OF_MEMBER, first * second
 
 
 def frozen_losses(
@@ -202,6 +213,7 @@ def losses_of_draws(
     rng: np.random.Generator,
     *,
     frozen: bool,
+    n_rows: int | None = None,
     report: Report | None = None,
 ) -> Losses | None:
     """Gibbs losses on the bound rows; None if the predictor is a closed form, which has no Gibbs loss.
@@ -221,17 +233,22 @@ def losses_of_draws(
         Of fresh paths.
     frozen : bool
         Whether these rows were held out from training.
+    n_rows : int, optional
+        Number of bound rows, if these are a block of them: the number of fresh paths of each row depends on it.
     report : Report, optional
     """
     aggregation = posterior.aggregation
     if predictor.vote == "expectation" or not (aggregation.certified and aggregation.sampled):
-        return Losses(losses_of(scores, codes))
+        return Losses(predictor.expected_losses(scores, codes))
     if predictor.vote is None:  # a closed form: only its own answers are certified
         return None
-    networks, K = posterior.members, predictor.n_classes
-    if frozen and (K > 2 or len(networks) > 1):
-        return frozen_losses(networks, X, codes, K, rng, report)
-    return sampled_losses(networks, X, codes, K, rng, report=report)
+    networks = posterior.members
+    n_classes = predictor.n_classes
+    if frozen and (n_classes > 2 or len(networks) > 1):
+        return frozen_losses(networks, X, codes, n_classes, rng, report)
+    if n_rows is None:
+        n_rows = len(codes)
+    return sampled_losses(networks, X, codes, n_classes, rng, n_paths=fresh_path_count(n_rows), report=report)
 
 
 @one_blas_thread()
@@ -246,13 +263,12 @@ def losses_on_test_set(
 ) -> Losses | None:
     """`losses_of_draws` on a test set, also for aggregations whose bound on training rows is an estimate.
 
-    Stochastic PBGNet uses the losses of PBGNet; if that is too wide to compute, the loss is set to 1, its upper bound.
+    Stochastic PBGNet uses the losses of PBGNet.
     """
-    aggregation, (network, *more) = posterior.aggregation, posterior.members
+    aggregation = posterior.aggregation
     if aggregation.sampled and not aggregation.certified:
-        return sampled_losses((network, *more), X, codes, predictor.n_classes, rng, report=report)
+        return sampled_losses(posterior.members, X, codes, predictor.n_classes, rng, report=report)
     if isinstance(aggregation, SampledPBGNet):
-        if max(network.sizes[1:-1]) > exact.MAX_WIDTH:
-            return Losses(np.ones(len(codes)))
-        return Losses(losses_of(PBGNetPredictor.from_network(network).scores(X), codes))
+        expectation = PBGNetPredictor.from_networks(posterior.members)
+        return Losses(expectation.expected_losses(expectation.scores(X), codes))
     return losses_of_draws(posterior, predictor, X, scores, codes, rng, frozen=True, report=report)

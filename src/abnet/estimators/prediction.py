@@ -49,16 +49,31 @@ class PredictionMixin(ClassifierMixin, BaseEstimator):
     def _checked(self, X: Any) -> Any:
         """Checked rows in the form that the model takes."""
         check_is_fitted(self, "model_")
-        if (columns := self.model_.from_dicts(X)) is not X:
-            return columns if self.model_.preparation.columns else as_frame(columns)
+        preparation = self.model_.preparation
+        columns = self.model_.from_dicts(X)
+        if columns is not X:
+            if preparation.columns:
+                return columns
+            return as_frame(columns)
         X = self.model_.in_order(as_frame(X))
-        if self.model_.preparation.by_name and self.model_.feature_names is not None and is_frame(X):
+        if preparation.by_name and self.model_.feature_names is not None and is_frame(X):
             return X  # it finds its columns by name
-        if not (self.preprocessor is None or isinstance(self.preprocessor, str)) or self.model_.preparation.by_name:
+        if preparation.by_name or not self._has_named_preprocessor:
             return validate_data(self, X, reset=False, skip_check_array=True)
-        # The predictor itself rejects values that are not finite; a separate pass would take half of its time.
-        given: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "ensure_all_finite": False}
-        return validate_data(self, X, reset=False, **given)
+        return validate_data(
+            self,
+            X,
+            reset=False,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            # The predictor itself rejects values that are not finite; a separate pass would take half of its time.
+            ensure_all_finite=False,
+        )
+
+    @property
+    def _has_named_preprocessor(self) -> bool:
+        """Whether the preprocessor is none, or one of this library by its name."""
+        return self.preprocessor is None or isinstance(self.preprocessor, str)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The output ``F(x)`` in [-1, 1], positive for ``classes_[1]``; for several classes their vote shares."""
@@ -121,22 +136,25 @@ class PredictionMixin(ClassifierMixin, BaseEstimator):
             Its statements are limits of rates; ``describe()`` shows them as a table.
         """
         check_is_fitted(self, "model_")
-        labels, model = np.asarray(y), self.model_
+        labels = np.asarray(y)
+        known = self.classes_.tolist()
         if fitted:
-            rows, n_candidates = self._rows_that_taught_nothing(X, labels, n_candidates)
-            # Use the plain vote, because the decision was chosen with these rows.
-            answers, labels = self.vote(take_rows(X, rows)), labels[rows]
-        else:
-            refuse_fitted(find_fitted(self, X, y), instead="With fitted=True its bound rows are counted.")
-            check_groups(self, X, None)
-            answers = self.predict(X)
-        judged = judge_answers(labels.tolist(), answers.tolist(), known=self.classes_.tolist())
-        terms = Terms(delta=delta, n_candidates=n_candidates, source="split" if fitted else "test set")
-        made = confusion_of(judged, terms, others=not fitted and model.decision.kind == "abstain")
-        of_vote = fitted and model.decision != ARGMAX
-        return made if of_vote else belonging(made, model)
+            rows, n_candidates = self._held_out_rows(X, labels, n_candidates)
+            answers = self.vote(take_rows(X, rows))  # the decision may have been chosen with these rows
+            judged = judge_answers(labels[rows].tolist(), answers.tolist(), known=known)
+            terms = Terms(delta=delta, n_candidates=n_candidates, source="split")
+            certificate = confusion_of(judged, terms, others=False)
+            if self.model_.decision != ARGMAX:
+                return certificate  # about the vote, and not about the model's answers
+            return belonging(certificate, self.model_)
+        refuse_fitted(find_fitted(self, X, y), instead="With fitted=True its bound rows are counted.")
+        check_groups(self, X, None)
+        judged = judge_answers(labels.tolist(), self.predict(X).tolist(), known=known)
+        terms = Terms(delta=delta, n_candidates=n_candidates, source="test set")
+        certificate = confusion_of(judged, terms, others=self.model_.decision.kind == "abstain")
+        return belonging(certificate, self.model_)
 
-    def _rows_that_taught_nothing(self, X: Any, y: NDArray[Any], n_candidates: int) -> tuple[NDArray[np.intp], int]:
+    def _held_out_rows(self, X: Any, y: NDArray[Any], n_candidates: int) -> tuple[NDArray[np.intp], int]:
         """Rows passed to `fit` that were held out from training, and the number of candidates."""
         raise ValueError("this model was trained on all rows passed to fit: a confusion matrix needs other rows.")
 
@@ -159,8 +177,9 @@ class PredictionMixin(ClassifierMixin, BaseEstimator):
         from abnet.explanation.row_explanation import explain
 
         rows = self._checked(X)
-        usual = None if background is None else self._checked(background)
-        return explain(self.model_, rows, background=usual, seed=seed)
+        if background is not None:
+            background = self._checked(background)
+        return explain(self.model_, rows, background=background, seed=seed)
 
     def compact(self) -> Model:
         """The fitted model with its certificate, which needs only NumPy; `predict` uses it and `save` writes it."""
@@ -198,21 +217,23 @@ class PredictionMixin(ClassifierMixin, BaseEstimator):
 
     def _fitted_html(self, parameters: str) -> str:
         """scikit-learn's display of the estimator, followed by recipe and certificate if it is fitted."""
-        made = vars(self).get("model_")
-        return parameters if made is None else fitted_html(parameters, made.certificate, made.card.recipe or "")
+        model = vars(self).get("model_")
+        if model is None:
+            return parameters
+        return fitted_html(parameters, model.certificate, model.card.recipe or "")
 
     def _repr_html_inner(self) -> str:
         return self._fitted_html(super()._repr_html_inner())
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
-        shown = {"text/html": self._fitted_html(bundle["text/html"])} if "text/html" in bundle else {}
-        return bundle | shown
+        if "text/html" in bundle:
+            bundle["text/html"] = self._fitted_html(bundle["text/html"])
+        return bundle
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = self._several
-        named = self.preprocessor is None or isinstance(self.preprocessor, str)
-        tags.input_tags.sparse = named and self.preprocessor != "table"
+        tags.input_tags.sparse = self._has_named_preprocessor and self.preprocessor != "table"
         tags.non_deterministic = False
         return tags

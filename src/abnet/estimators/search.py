@@ -17,7 +17,7 @@ from abnet.certificates.certificate import Certificate
 from abnet.certificates.from_evidence import for_candidates
 from abnet.certificates.random_seed import drawn_seed
 from abnet.estimators.certificate_mixin import CertificateMixin
-from abnet.estimators.refit import fitting_anew
+from abnet.estimators.refit import fresh_fit
 from abnet.model.model import Model
 from abnet.networks.bam import BAM
 from abnet.tables.labels import Labels
@@ -58,7 +58,9 @@ def free_parameters(classifier: CertificateMixin, n_classes: int = 2) -> frozens
     # Check two classes too, because the first part may have fewer labels than all rows, and it determines the classes.
     # Check the declared number of classes too, because y may have fewer.
     settings = classifier.settings()
-    sizes = {2, n_classes, 2 if settings.classes is None else len(settings.classes)}
+    sizes = {2, n_classes}
+    if settings.classes is not None:
+        sizes.add(len(settings.classes))
     if settings.frozen or not all(computes_risk(settings, size) for size in sizes):
         return frozenset()
     if settings.objective == "loss":
@@ -71,10 +73,10 @@ def free_parameters(classifier: CertificateMixin, n_classes: int = 2) -> frozens
 def event_of(classifier: CertificateMixin, params: Mapping[str, Any], n_classes: int = 2) -> str:
     """A key for the prior and the bound rows of a candidate: its `params` without the free ones."""
     free = free_parameters(classifier, n_classes)
-    return " ".join(f"{name}={_mark(params[name])}" for name in sorted(params) if name not in free)
+    return " ".join(f"{name}={_value_key(params[name])}" for name in sorted(params) if name not in free)
 
 
-def _mark(value: Any) -> str:
+def _value_key(value: Any) -> str:
     """A key that is equal only for equal values; values that cannot be hashed count as different."""
     import joblib
 
@@ -102,10 +104,13 @@ def chooses_apart(candidates: Sequence[CertificateMixin]) -> bool:
     >>> chooses_apart([ABNetClassifier((2,), random_state=0), ABNetClassifier((2,), random_state=1)])
     False
     """
-    each = [one.settings() for one in candidates]
-    shared = {(one.share, one.training.validation_fraction) for one in each}
-    seeds = {one.random_state for one in candidates}
-    return len(shared) == len(seeds) == 1 and all(one.frozen and one.split for one in each)
+    splits = set()
+    for candidate in candidates:
+        settings = candidate.settings()
+        if not (settings.frozen and settings.split):
+            return False
+        splits.add((settings.share, settings.training.validation_fraction, candidate.random_state))
+    return len(splits) == 1
 
 
 def validation_figures(
@@ -119,14 +124,18 @@ def validation_figures(
     """
     from sklearn.utils import _safe_indexing
 
-    if fitted.model_.card.parameters is not None:  # a mixture
-        first = fitted.other_rows_
-        again = clone(fitted).set_params(classes=fitted.classes_, n_candidates=1)
-        own, mine = (None if part is None else np.asarray(part)[first] for part in (weights, groups))
-        again.fit(_safe_indexing(X, first), np.asarray(y)[first], sample_weight=own, groups=mine)
-        found = _certificate(again, {})
-        return found.empirical_error, found.empirical_gibbs_risk or 0.0
-    return fitted.held_.error, fitted.held_.loss
+    is_mixture = fitted.model_.card.parameters is not None
+    if not is_mixture:
+        return fitted.held_.error, fitted.held_.loss
+    first = fitted.other_rows_
+    if weights is not None:
+        weights = np.asarray(weights)[first]
+    if groups is not None:
+        groups = np.asarray(groups)[first]
+    refitted = clone(fitted).set_params(classes=fitted.classes_, n_candidates=1)
+    refitted.fit(_safe_indexing(X, first), np.asarray(y)[first], sample_weight=weights, groups=groups)
+    certificate = _certificate(refitted, {})
+    return certificate.empirical_error, certificate.empirical_gibbs_risk or 0.0
 
 
 class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -194,7 +203,7 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         X, y, sample_weight, groups
             As for the estimator; whole groups are on one side of every split of every setting.
         """
-        with fitting_anew(self):
+        with fresh_fit(self):
             self._search(X, y, sample_weight, groups)
         return self
 
@@ -205,34 +214,54 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if np.asarray(y).dtype.kind != "f":  # numbers that are no labels are the estimator's to refuse
             Labels.of(y)
         settings, candidates = self._candidates()
-        K = len(np.unique(np.asarray(y)))
-        events = [event_of(candidate, params, K) for candidate, params in zip(candidates, settings, strict=True)]
+        n_classes = len(np.unique(np.asarray(y)))
+        events = []
+        for candidate, params in zip(candidates, settings, strict=True):
+            events.append(event_of(candidate, params, n_classes))
         apart = chooses_apart(candidates)
-        counted = (1 if apart else count_events(events)) * self.estimator.n_candidates
-        given = {"sample_weight": sample_weight, "groups": groups}
-        fits = [_fit(candidate.set_params(n_candidates=counted), X, y, given) for candidate in candidates]
-        certificates = [_certificate(fitted, params) for (fitted, _), params in zip(fits, settings, strict=True)]
-        _check_priors([fitted.priors_ for fitted, _ in fits], events)
-        self.cv_results_ = _table(settings, events, certificates, [seconds for _, seconds in fits])
+        n_events = 1
+        if not apart:
+            n_events = count_events(events)
+        fits = []
+        seconds = []
+        for candidate in candidates:
+            candidate.set_params(n_candidates=n_events * self.estimator.n_candidates)
+            begin = time.perf_counter()
+            fits.append(candidate.fit(X, y, sample_weight=sample_weight, groups=groups))
+            seconds.append(time.perf_counter() - begin)
+        certificates = [_certificate(fitted, params) for fitted, params in zip(fits, settings, strict=True)]
+        _check_priors([fitted.priors_ for fitted in fits], events)
+        self.cv_results_ = _table(settings, events, certificates, seconds)
         if apart:
-            self._choose_apart([fitted for fitted, _ in fits], X, y, given)
+            figures = [validation_figures(fitted, X, y, sample_weight, groups) for fitted in fits]
+            self._choose_apart(fits, figures)
         else:
-            self.best_index_ = min(range(len(fits)), key=lambda i: self._order(certificates[i]))
-        self._keep(fits[self.best_index_][0], settings[self.best_index_], 1 if apart else len(fits))
+            figures = [(_bound(made.vote_error_bound), _bound(made.gibbs_risk_bound)) for made in certificates]
+            self.best_index_ = self._smallest(figures)
+        n_settings = len(fits)
+        if apart:
+            n_settings = 1
+        self._keep(fits[self.best_index_], settings[self.best_index_], n_settings)
 
-    def _choose_apart(self, fits: Sequence[CertificateMixin], X: Any, y: Any, given: dict[str, Any]) -> None:
-        """Choose on validation rows of the first part; the certificates of the other settings are not shown."""
+    def _choose_apart(self, fits: Sequence[CertificateMixin], figures: Sequence[tuple[float, float]]) -> None:
+        """Choose by figures of validation rows of the first part; the other settings' certificates are not shown."""
         first = fits[0].bound_rows_
-        if not all(np.array_equal(first, fitted.bound_rows_) for fitted in fits):
-            raise RuntimeError("settings that should share their bound rows have different ones; fit again.")
-        figures = [validation_figures(fitted, X, y, given["sample_weight"], given["groups"]) for fitted in fits]
-        errors, losses = zip(*figures, strict=True)
-        keys = figures if self.choose_by == "vote" else list(zip(losses, errors, strict=True))
-        self.best_index_ = min(range(len(fits)), key=lambda i: keys[i])
-        self.cv_results_ |= {"validation_error": list(errors), "validation_loss": list(losses)}
+        for fitted in fits:
+            if not np.array_equal(first, fitted.bound_rows_):
+                raise RuntimeError("settings that should share their bound rows have different ones; fit again.")
+        self.best_index_ = self._smallest(figures)
+        self.cv_results_["validation_error"] = [error for error, _ in figures]
+        self.cv_results_["validation_loss"] = [loss for _, loss in figures]
         for name in ("vote_error_bound", "gibbs_risk_bound", "empirical_gibbs_risk"):
-            column = self.cv_results_[name]
-            self.cv_results_[name] = [value if i == self.best_index_ else None for i, value in enumerate(column)]
+            of_best = self.cv_results_[name][self.best_index_]
+            self.cv_results_[name] = [None] * len(fits)
+            self.cv_results_[name][self.best_index_] = of_best
+
+    def _smallest(self, figures: Sequence[tuple[float, float]]) -> int:
+        """Index of the smallest pair; `choose_by` says which of the two is compared first."""
+        if self.choose_by == "gibbs":
+            figures = [(second, first) for first, second in figures]
+        return min(range(len(figures)), key=lambda index: figures[index])
 
     def _candidates(self) -> tuple[list[dict[str, Any]], list[Any]]:
         """The settings of the grid and their classifiers, all with the same seed unless the grid varies it."""
@@ -252,18 +281,14 @@ class ABNetSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         base = clone(self.estimator).set_params(random_state=seed)
         return settings, [clone(base).set_params(**clone_values(params)) for params in settings]
 
-    def _order(self, certificate: Certificate) -> tuple[float, float]:
-        vote = 1.0 if certificate.vote_error_bound is None else certificate.vote_error_bound
-        gibbs = 1.0 if certificate.gibbs_risk_bound is None else certificate.gibbs_risk_bound
-        return (vote, gibbs) if self.choose_by == "vote" else (gibbs, vote)
-
     def _keep(self, best: CertificateMixin, params: dict[str, Any], n_settings: int) -> None:
         drawn = best.drawn_network_
         if drawn.certificate is not None:
             # The bound of a drawn network does not hold for all posteriors at once, so every setting counts.
-            counted = for_candidates(drawn.certificate, n_settings * self.estimator.n_candidates)
-            best.drawn_network_ = replace(drawn, certificate=counted)
-        self.best_estimator_, self.best_params_ = best, params
+            certificate = for_candidates(drawn.certificate, n_settings * self.estimator.n_candidates)
+            best.drawn_network_ = replace(drawn, certificate=certificate)
+        self.best_estimator_ = best
+        self.best_params_ = params
         self.certificate_ = best.certificate_
         self.classes_ = best.classes_
 
@@ -325,7 +350,8 @@ def clone_values(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_grid(settings: Sequence[Mapping[str, Any]]) -> None:
-    fixed = sorted({name for params in settings for name in params} & {"delta", "n_candidates"})
+    varied = {name for params in settings for name in params}
+    fixed = sorted(varied & {"delta", "n_candidates"})
     if fixed:
         raise ValueError(
             f"param_grid must not vary {' or '.join(fixed)}: the confidence is fixed before the data are seen; set it "
@@ -333,9 +359,11 @@ def _check_grid(settings: Sequence[Mapping[str, Any]]) -> None:
         )
 
 
-def _fit(candidate: Any, X: Any, y: Any, given: dict[str, Any]) -> tuple[CertificateMixin, float]:
-    begin = time.perf_counter()
-    return candidate.fit(X, y, **given), time.perf_counter() - begin
+def _bound(bound: float | None) -> float:
+    """A bound; 1 if there is none."""
+    if bound is None:
+        return 1.0
+    return bound
 
 
 def _certificate(fitted: CertificateMixin, params: Mapping[str, Any]) -> Certificate:
@@ -352,12 +380,23 @@ def _check_priors(priors: Sequence[tuple[BAM, ...]], events: Sequence[str]) -> N
     first: dict[str, tuple[BAM, ...]] = {}
     for prior, event in zip(priors, events, strict=True):
         shared = first.setdefault(event, prior)
-        arrays, others = ([a for net in nets for a in (*net.weights, *net.biases)] for nets in (shared, prior))
-        if len(arrays) != len(others) or not all(map(np.array_equal, arrays, others)):
+        if not _are_equal(shared, prior):
             raise RuntimeError(
                 "settings that should share a prior trained different ones, so their certificates do not hold jointly: "
                 "was training interrupted, or is the preprocessor random? Give it a fixed seed and fit again."
             )
+
+
+def _are_equal(networks: Sequence[BAM], others: Sequence[BAM]) -> bool:
+    """Whether networks have the same weights and biases."""
+    arrays = _arrays(networks)
+    other_arrays = _arrays(others)
+    return len(arrays) == len(other_arrays) and all(map(np.array_equal, arrays, other_arrays))
+
+
+def _arrays(networks: Sequence[BAM]) -> list[NDArray[Any]]:
+    """All weights and biases."""
+    return [array for network in networks for array in (*network.weights, *network.biases)]
 
 
 def _table(

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abnet.explanation.background import ExplanationPlan, network_inputs
+from abnet.explanation.certified_region import CertifiedRegions, certified_regions
 from abnet.explanation.direction import CLEAR, CategoryEffect, category_effects, rank_correlation
 from abnet.explanation.regions import Region, RegionTable, RowRegions, region_table, why_no_regions
 from abnet.explanation.restored_cells import RestoredCells, restore_cells
@@ -94,6 +95,8 @@ class ModelExplanation:
         The regions that hold most of the rows; probabilities are means over the located rows.
     no_regions : str
         Why there are none.
+    certified : CertifiedRegions or None
+        Regions with a certified error rate, from the model's certificate and not from these rows.
     classes : tuple of str
     contributions : array (rows, columns, C)
         Contributions in the explained rows to the probability of the second of two classes, or of each of several.
@@ -111,6 +114,7 @@ class ModelExplanation:
     error: float | None
     regions: RowRegions | None
     no_regions: str
+    certified: CertifiedRegions | None
     classes: tuple[str, ...]
     contributions: Floats
     cells: tuple[RestoredCells, ...]
@@ -171,6 +175,9 @@ class ModelExplanation:
         regions = None
         if self.regions is not None:
             regions = self.regions.to_dict()
+        certified = None
+        if self.certified is not None:
+            certified = self.certified.to_dict()
         return {
             "importance": [column.to_dict() for column in self.importance],
             "n_explained": self.n_explained,
@@ -180,6 +187,7 @@ class ModelExplanation:
             "error": self.error,
             "regions": regions,
             "no_regions": self.no_regions,
+            "certified_regions": certified,
             "classes": list(self.classes),
         }
 
@@ -189,6 +197,8 @@ class ModelExplanation:
         if self.regions is not None:
             parts.append(paragraphs(f"{self._region_heading()}:"))
             parts.append(self._region_lines(self.regions))
+        if self.certified is not None:
+            parts.append(self.certified.describe())
         return "\n\n".join(parts)
 
     def _importance_heading(self) -> str:
@@ -423,6 +433,7 @@ def explain_model_inputs(
         error=error,
         regions=row_regions,
         no_regions=why_no_regions(model.predictor),
+        certified=certified_regions(model.certificate),
         classes=model.labels.names,
         contributions=contributions,
         cells=cells,

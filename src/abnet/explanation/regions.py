@@ -17,6 +17,7 @@ from abnet.model.predictors.compact import Compact
 from abnet.model.predictors.layers import Layers
 from abnet.model.predictors.leading import leading_scores, weighted_sums
 from abnet.model.predictors.paths import Paths
+from abnet.model.predictors.pbgnet import PBGNetPredictor
 from abnet.model.predictors.predictor import Predictor
 from abnet.model.predictors.uniform import UniformPredictor
 from abnet.networks import region_probabilities
@@ -225,10 +226,23 @@ def _(predictor: Layers) -> str:
 
 @why_no_regions.register
 def _(predictor: Paths) -> str:
-    width = predictor.biases[0].shape[-1]
+    return _too_many_regions("A model of sampled paths", predictor.biases[0].shape[-1])
+
+
+@why_no_regions.register
+def _(predictor: PBGNetPredictor) -> str:
+    if len(predictor.biases) == 2:
+        return _too_many_regions("A network with one wide layer", predictor.biases[0].shape[-1])
     return (
-        f"A model of sampled paths has no table of regions: its leading layer of {width} neurons has 2^{width} "
-        "representations. What it has are the contributions of the columns."
+        "A PBGNet has no regions: its neurons do not read one common representation of the leading layer. What it has "
+        "are the contributions of the columns."
+    )
+
+
+def _too_many_regions(model: str, width: int) -> str:
+    return (
+        f"{model} has no table of regions: its leading layer of {width} neurons has 2^{width} representations. What it "
+        "has are the contributions of the columns."
     )
 
 

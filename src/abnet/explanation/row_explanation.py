@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.explanation.background import ExplanationPlan, network_inputs
+from abnet.explanation.certified_region import CertifiedRegion, certified_regions
 from abnet.explanation.regions import RowRegions, row_regions, why_no_regions
 from abnet.explanation.row_cells import row_cells
 from abnet.explanation.shapley import explained_outputs, shapley_values
@@ -75,6 +76,8 @@ class RowExplanation:
     regions : RowRegions or None
     no_regions : str
         Why there are none.
+    certified : CertifiedRegion or None
+        The certified region that the row is in.
     n_background : int
         Number of background rows.
     """
@@ -93,6 +96,7 @@ class RowExplanation:
     standard_errors: Floats
     regions: RowRegions | None
     no_regions: str
+    certified: CertifiedRegion | None
     n_background: int
 
     @property
@@ -154,6 +158,9 @@ class RowExplanation:
         regions = None
         if self.regions is not None:
             regions = self.regions.to_dict()
+        certified = None
+        if self.certified is not None:
+            certified = self.certified.to_dict()
         return {
             "row": self.number,
             "label": self.label,
@@ -167,6 +174,7 @@ class RowExplanation:
             "standard_errors": _without_single_axis(self.standard_errors).tolist(),
             "exact": self.exact,
             "regions": regions,
+            "certified_region": certified,
         }
 
     def describe(self, most: int = 10) -> str:
@@ -182,6 +190,9 @@ class RowExplanation:
             lines.append(paragraphs(f"{self._region_heading()}:"))
             lines.append("")
             lines.append(aligned(_region_lines(self.regions, self.output), left=2))
+        if self.certified is not None:
+            lines.append("")
+            lines.append(paragraphs(f"Certified: {self.certified.sentence()}."))
         return "\n".join(lines)
 
     @property
@@ -489,6 +500,7 @@ def explain_inputs(
     if regions_of_rows is None:
         regions_of_rows = [None] * len(rows)
         no_regions = why_no_regions(model.predictor)
+    certified = _certified_regions_of(model, inputs)
     explanations = []
     for i, moved in enumerate(shapley_values(model, rows, plan)):
         explanations.append(
@@ -507,10 +519,20 @@ def explain_inputs(
                 standard_errors=moved.standard_errors,
                 regions=regions_of_rows[i],
                 no_regions=no_regions,
+                certified=certified[i],
                 n_background=len(plan.background),
             )
         )
     return Explanation(tuple(explanations), plan)
+
+
+def _certified_regions_of(model: Model, inputs: Any) -> list[CertifiedRegion | None]:
+    """The certified region that each row is in."""
+    regions = certified_regions(model.certificate)
+    located = model.located_inputs(inputs)
+    if regions is None or located is None:
+        return [None] * len(inputs)
+    return [regions.of(str(signs)) for signs in located.signs]
 
 
 @dataclass(frozen=True, eq=False)

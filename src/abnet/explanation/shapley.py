@@ -26,6 +26,7 @@ from abnet.explanation.background import ExplanationPlan
 from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
 from abnet.model.predictors.moments import MomentsPredictor
+from abnet.model.predictors.pbgnet import PBGNetPredictor
 from abnet.model.predictors.predictor import Predictor
 from abnet.networks.cube import corners
 from abnet.utils.threads import one_blas_thread
@@ -201,6 +202,11 @@ def game_of(predictor: Predictor, owners: NDArray[np.intp]) -> Game:
 @game_of.register
 def _(predictor: Compact, owners: NDArray[np.intp]) -> Game:
     return LeadingGame.of(predictor.W, predictor.b, predictor.above, owners)
+
+
+@game_of.register
+def _(predictor: PBGNetPredictor, owners: NDArray[np.intp]) -> Game:
+    return LeadingGame.of(predictor.weights[0], predictor.biases[0], predictor.above, owners)
 
 
 @game_of.register

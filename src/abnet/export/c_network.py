@@ -10,7 +10,16 @@ from numpy.typing import NDArray
 from abnet.export.c_erf import erf_code
 from abnet.export.c_leading import leading_code
 from abnet.export.c_text import CPart, c_array, c_number, c_reals, defines
-from abnet.export.plan import ExportPlan, FixedPaths, MeanLayers, SignLayers, SignTable, VoteTable
+from abnet.export.plan import (
+    ExportPlan,
+    FixedPaths,
+    MeanLayers,
+    MeanSeries,
+    SignLayers,
+    SignMeans,
+    SignTable,
+    VoteTable,
+)
 
 __all__ = ["network_code"]
 
@@ -253,6 +262,108 @@ def _paths_of_a_layer(k: int, widths: list[int]) -> str:
         "scale": c_number(scale, single=False),
     }
     return (_PATHS_OF_A_LAYER % values).lstrip("\n")
+
+
+# Means above independent signs
+
+_TABLE_MEANS = """
+        abnet_corners(%(m)s, %(first)d, low);
+        abnet_corners(%(m)s + %(first)d, %(second)d, high);
+        for (u = 0; u < %(units)d; u++) v%(k)d[u] = 0.0;
+        for (i = 0; i < %(n_low)d; i++)
+            for (j = 0; j < %(n_high)d; j++) {
+                const double p = low[i] * high[j];
+                const int at = ((member * %(n_low)d + i) * %(n_high)d + j) * %(units)d;
+                for (u = 0; u < %(units)d; u++) v%(k)d[u] += p * abnet_means%(k)d[at + u];
+            }"""
+
+_SERIES_MEANS = """
+        for (u = 0; u < %(units)d; u++) {
+            const int at = member * %(units)d + u;
+            double mean = abnet_c%(k)d[at], total = 0.0;
+            for (i = 0; i < %(d)d; i++) mean += abnet_v%(k)d[at * %(d)d + i] * (%(m)s)[i];
+            for (j = 0; j < %(terms)d; j++) {
+                re[j] = 1.0;
+                im[j] = 0.0;
+            }
+            for (i = 0; i < %(d)d; i++) {
+                const double m = (%(m)s)[i];
+                const int t = (at * %(d)d + i) * %(terms)d;
+                for (j = 0; j < %(terms)d; j++) {
+                    const double c = abnet_cos%(k)d[t + j], s = m * abnet_sin%(k)d[t + j], x = re[j] * c - im[j] * s;
+                    im[j] = re[j] * s + im[j] * c;
+                    re[j] = x;
+                }
+            }
+            for (j = 0; j < %(terms)d; j++)
+                total += abnet_P%(k)d[at * %(terms)d + j] * im[j] + abnet_Q%(k)d[at * %(terms)d + j] * re[j];
+            if (total > 1.0) total = 1.0;
+            if (total < -1.0) total = -1.0;
+            if (mean >= abnet_limit%(k)d[at]) total = 1.0;
+            if (-mean >= abnet_limit%(k)d[at]) total = -1.0;
+            v%(k)d[u] = total;
+        }"""
+
+
+@network_code.register
+def _(network: SignMeans, plan: ExportPlan) -> CPart:
+    """Each layer's means from those of the layer below: by a table of corners, or by the series of each neuron."""
+    members, width, n = network.W.shape
+    parts = [
+        defines(MEMBERS=members, OUTPUTS=1),
+        leading_code(network.W.reshape(-1, n), network.b.reshape(-1), plan),
+    ]
+    locals_ = ["double z[ABNET_UNITS]"]
+    loops = []
+    n_terms = 0
+    n_corners = [0, 0]
+    ram = 0
+    below = f"z + member * {width}"
+    for k, layer in enumerate(network.above, start=2):
+        if isinstance(layer, MeanSeries):
+            units, d, terms = layer.cosines.shape[1:]
+            for name, values in zip("cvPQ", (layer.c, layer.v, layer.P, layer.Q), strict=True):
+                parts.append(c_reals(f"abnet_{name}{k}", values))
+            parts.append(c_reals(f"abnet_limit{k}", layer.limits))
+            parts.append(c_reals(f"abnet_cos{k}", layer.cosines))
+            parts.append(c_reals(f"abnet_sin{k}", layer.sines))
+            loops.append(_SERIES_MEANS % {"m": below, "units": units, "k": k, "d": d, "terms": terms})
+            n_terms = max(n_terms, terms)
+        else:
+            units = layer.shape[2]
+            first = width // 2
+            second = width - first
+            parts.append(c_reals(f"abnet_means{k}", layer))
+            sizes = {"first": first, "second": second, "n_low": 2**first, "n_high": 2**second}
+            loops.append(_TABLE_MEANS % {"m": below, "units": units, "k": k, **sizes})
+            n_corners = [max(n_corners[0], 2**first), max(n_corners[1], 2**second)]
+        locals_.append(f"v{k}[{units}]")
+        ram += 8 * units
+        below = f"v{k}"
+        width = units
+    if n_terms:
+        locals_ += [f"re[{n_terms}]", f"im[{n_terms}]"]
+        ram += 8 * 2 * n_terms
+    if n_corners[1]:
+        parts.append(CPart(_CORNERS))
+        locals_ += [f"low[{n_corners[0]}]", f"high[{n_corners[1]}]"]
+        ram += 8 * sum(n_corners)
+    lines = [
+        "/* Each neuron's mean output, over the independent signs that it reads. */",
+        "static void abnet_scores(const float *f, double *scores) {",
+        f"    {', '.join(locals_)};",
+        "    const double root = 1.0 / sqrt(2.0 * (abnet_sums(f, z) + 1.0));",
+        "    int i, j, u, member;",
+        "    scores[0] = 0.0;",
+        "    abnet_erf(z, ABNET_UNITS, root);",
+        "    for (member = 0; member < ABNET_MEMBERS; member++) {",
+        *(loop.lstrip("\n") for loop in loops),
+        f"        scores[0] += {below}[0];",
+        "    }",
+        "    scores[0] /= ABNET_MEMBERS;",
+        "}\n",
+    ]
+    return reduce(add, parts) + erf_code() + CPart("\n".join(lines), ram=ram)
 
 
 # Means and variances

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.export.plan import output_codes
+from abnet.export.plan import MeanSeries, mean_layers, output_codes
 from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
 from abnet.model.predictors.layers import Layers
@@ -137,8 +137,8 @@ def _network(predictor: Predictor) -> dict[str, Any]:
     """The first layer of all members stacked, and what stands above it; one function for each kind."""
     raise ValueError(
         f"a predictor of kind {type(predictor).__name__} cannot be written for web pages; what can be are compact "
-        "networks, mixtures, networks of kept paths, exact PBGNets, MAP networks and networks drawn from the "
-        "posterior."
+        "networks, mixtures, networks of kept paths, exact PBGNets and wide networks, MAP networks and "
+        "networks drawn from the posterior."
     )
 
 
@@ -152,10 +152,13 @@ def _(predictor: Compact) -> dict[str, Any]:
 
 @_network.register
 def _(predictor: PBGNetPredictor) -> dict[str, Any]:
-    if predictor.thresholds:
-        raise ValueError("a PBGNet of drawn thresholds cannot be written for web pages; an exact one can be.")
-    first = _layer(predictor.weights[0], predictor.biases[0])
-    return {"type": "pbgnet", "first": first, "tables": list(predictor.tables)}
+    layers: list[dict[str, Any]] = []
+    for layer in mean_layers(predictor):
+        if isinstance(layer, MeanSeries):
+            layers.append(vars(layer))
+        else:
+            layers.append({"table": layer})
+    return {"type": "pbgnet", "first": _layer(predictor.weights[0], predictor.biases[0]), "means": layers}
 
 
 @_network.register

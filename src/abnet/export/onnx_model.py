@@ -12,7 +12,17 @@ from abnet import __version__
 from abnet.certificates.decision import Decision
 from abnet.export.onnx_features import onnx_features
 from abnet.export.onnx_graph import DOMAINS, OnnxGraph, import_onnx
-from abnet.export.plan import ExportPlan, FixedPaths, MeanLayers, SignLayers, SignTable, VoteTable, export_plan
+from abnet.export.plan import (
+    ExportPlan,
+    FixedPaths,
+    MeanLayers,
+    MeanSeries,
+    SignLayers,
+    SignMeans,
+    SignTable,
+    VoteTable,
+    export_plan,
+)
 from abnet.model.model import Model
 from abnet.tables.columns import BooleanColumn, DateColumn, TextColumn, WordsColumn
 from abnet.utils.atomic import atomic_path
@@ -21,6 +31,10 @@ __all__ = ["onnx_program", "to_onnx"]
 
 IR_VERSIONS = {18: 8, 20: 9}
 """Version of the file format that belongs to each version of the operators: the oldest that will do."""
+
+
+MOST_FACTORS = 2**18
+"""Factors of the series of a row: with their imaginary parts, 4 MB."""
 
 
 def to_onnx(model: Model, path: str | os.PathLike[str]) -> Any:
@@ -190,23 +204,8 @@ def _sums(graph: OnnxGraph, W: Any, b: Any, x: str) -> str:
 @_scores.register
 def _(network: VoteTable, graph: OnnxGraph, plan: ExportPlan, x: str) -> str:
     """``mean_m Σ_s H_m[s] P_m(x)[s]``, for each member by one product with half of the cube."""
-    members, width, n = network.W.shape
-    outputs = network.H.shape[2]
-    first = width // 2
-    z = _sums(graph, network.W.reshape(-1, n), network.b.reshape(-1), x)
-    norm = graph.node("ReduceSum", graph.node("Mul", x, x), graph.constant([1], np.int64), keepdims=1)
-    root = graph.node("Sqrt", graph.affine(norm, 2.0, 2.0))
-    means = graph.reshape(graph.erf(graph.node("Div", z, root)), -1, members, width)
-    means = graph.node("Transpose", means, perm=[1, 0, 2])
-    second = graph.corners(means, range(first, width))
-    table = network.H.reshape(members, 2**first, -1)
-    if first:
-        partial = graph.node("MatMul", graph.corners(means, range(first)), graph.constant(table))
-    else:
-        partial = graph.constant(table)
-    partial = graph.reshape(partial, members, -1, 2 ** (width - first), outputs)
-    weights = graph.node("Unsqueeze", second, graph.constant([3], np.int64))
-    total = graph.node("ReduceSum", graph.node("Mul", partial, weights), graph.constant([2], np.int64), keepdims=0)
+    means = _leading_means(graph, network.W, network.b, x)
+    total = _table_means(graph, network.H, network.W.shape[1], means)
     return graph.node("ReduceMean", total, graph.constant([0], np.int64), keepdims=0)
 
 
@@ -274,6 +273,98 @@ def _(network: MeanLayers, graph: OnnxGraph, plan: ExportPlan, x: str) -> str:
     )
     classes = graph.constant(np.eye(plan.n_outputs)[network.codes] / members)
     return graph.node("MatMul", graph.reshape(joint, -1, 2**c), classes)
+
+
+@_scores.register
+def _(network: SignMeans, graph: OnnxGraph, plan: ExportPlan, x: str) -> str:
+    """Mean outputs layer by layer, all members at once (M, N, d): by tables of corners, or by series."""
+    width = network.W.shape[1]
+    m = _leading_means(graph, network.W, network.b, x)
+    for layer in network.above:
+        if isinstance(layer, MeanSeries):
+            m = _series_means(graph, layer, m)
+            width = layer.c.shape[1]
+        else:
+            m = _table_means(graph, layer, width, m)
+            width = layer.shape[2]
+    return graph.node("ReduceMean", m, graph.constant([0], np.int64), keepdims=0)
+
+
+def _leading_means(graph: OnnxGraph, W: Any, b: Any, x: str) -> str:
+    """Means of the first layer of all members, (M, N, d)."""
+    members, width, n = W.shape
+    z = _sums(graph, W.reshape(-1, n), b.reshape(-1), x)
+    norm = graph.node("ReduceSum", graph.node("Mul", x, x), graph.constant([1], np.int64), keepdims=1)
+    root = graph.node("Sqrt", graph.affine(norm, 2.0, 2.0))
+    means = graph.reshape(graph.erf(graph.node("Div", z, root)), -1, members, width)
+    return graph.node("Transpose", means, perm=[1, 0, 2])
+
+
+def _table_means(graph: OnnxGraph, tables: Any, width: int, m: str) -> str:
+    """Means of a layer from tables (M, 2**width, units), by one product with half of the cube."""
+    members, _, units = tables.shape
+    first = width // 2
+    halves = graph.constant(tables.reshape(members, 2**first, -1))
+    partial = halves
+    if first:
+        partial = graph.node("MatMul", graph.corners(m, range(first)), halves)
+    partial = graph.reshape(partial, members, -1, 2 ** (width - first), units)
+    weights = graph.node("Unsqueeze", graph.corners(m, range(first, width)), graph.constant([3], np.int64))
+    return graph.node("ReduceSum", graph.node("Mul", partial, weights), graph.constant([2], np.int64), keepdims=0)
+
+
+def _series_means(graph: OnnxGraph, series: MeanSeries, m: str) -> str:
+    """Means of a layer by series: a product over the signs, two factors and then their products at a time.
+
+    Real and imaginary parts (M, N, units, d, terms) are multiplied in halves, so that the graph has log2 d steps.
+    """
+    d = series.cosines.shape[2]
+    if series.cosines.size > MOST_FACTORS:
+        raise ValueError(
+            f"the series of this network multiply {series.cosines.size:,} numbers for a row, and ONNX would hold those "
+            f"of all rows at once, so at most {MOST_FACTORS:,} are written: export to C or JavaScript."
+        )
+    real = graph.constant(series.cosines[:, None])
+    slanted = graph.node("Unsqueeze", m, graph.constant([2, 4], np.int64))
+    imaginary = graph.node("Mul", slanted, graph.constant(series.sines[:, None]))
+    # With a row axis: the cosines are the same for all rows.
+    real = graph.node("Add", real, graph.node("Mul", imaginary, graph.constant(0.0)))
+    while d > 1:
+        half = d // 2
+        real_1 = _signs(graph, real, 0, half)
+        real_2 = _signs(graph, real, half, 2 * half)
+        imaginary_1 = _signs(graph, imaginary, 0, half)
+        imaginary_2 = _signs(graph, imaginary, half, 2 * half)
+        products = graph.node("Sub", graph.node("Mul", real_1, real_2), graph.node("Mul", imaginary_1, imaginary_2))
+        crossed = graph.node("Add", graph.node("Mul", real_1, imaginary_2), graph.node("Mul", imaginary_1, real_2))
+        if d % 2:
+            products = graph.node("Concat", products, _signs(graph, real, d - 1, d), axis=3)
+            crossed = graph.node("Concat", crossed, _signs(graph, imaginary, d - 1, d), axis=3)
+        real = products
+        imaginary = crossed
+        d = half + d % 2
+    weighted = graph.node(
+        "Add",
+        graph.node("Mul", imaginary, graph.constant(series.P[:, None, :, None])),
+        graph.node("Mul", real, graph.constant(series.Q[:, None, :, None])),
+    )
+    total = graph.node("ReduceSum", weighted, graph.constant([3, 4], np.int64), keepdims=0)
+    total = graph.node("Min", graph.node("Max", total, graph.constant(-1.0)), graph.constant(1.0))
+    mean = graph.node("MatMul", m, graph.constant(series.v.swapaxes(1, 2)))
+    mean = graph.node("Add", mean, graph.constant(series.c[:, None]))
+    is_sure = graph.node("GreaterOrEqual", graph.node("Abs", mean), graph.constant(series.limits[:, None]))
+    return graph.node("Where", is_sure, graph.node("Sign", mean), total)
+
+
+def _signs(graph: OnnxGraph, factors: str, start: int, end: int) -> str:
+    """The factors of some signs."""
+    return graph.node(
+        "Slice",
+        factors,
+        graph.constant([start], np.int64),
+        graph.constant([end], np.int64),
+        graph.constant([3], np.int64),
+    )
 
 
 @_scores.register

@@ -12,10 +12,13 @@ from abnet.model.predictors.compact import Compact
 from abnet.model.predictors.layers import Layers
 from abnet.model.predictors.moments import MomentsPredictor
 from abnet.model.predictors.paths import Paths
+from abnet.model.predictors.pbgnet import PBGNetPredictor
 from abnet.model.predictors.predictor import Predictor
 from abnet.networks.bam import BAM
 from abnet.networks.codebook import nearest_word
 from abnet.networks.cube import corners
+from abnet.networks.independent_signs import is_narrow, layer_table
+from abnet.networks.square_wave import WaveSeries, square_waves
 from abnet.tables.columns import (
     BooleanColumn,
     Column,
@@ -31,13 +34,16 @@ from abnet.tables.preparation.thermometer import ThermometerMap
 __all__ = [
     "ExportPlan",
     "FixedPaths",
+    "MeanSeries",
     "MeanLayers",
     "Network",
     "SignLayers",
+    "SignMeans",
     "SignTable",
     "VoteTable",
     "export_plan",
     "float_rounding",
+    "mean_layers",
     "network_of",
     "output_codes",
 ]
@@ -113,7 +119,67 @@ class MeanLayers:
     codes: NDArray[np.intp] | None
 
 
-Network = VoteTable | SignTable | SignLayers | FixedPaths | MeanLayers
+@dataclass(frozen=True, eq=False)
+class SignMeans:
+    """Mean outputs layer by layer, each layer's over independent signs: W (M, d_1, n), b (M, d_1), and layers above.
+
+    A layer is the table of its means (M, 2**d_{k-1}, d_k), or a `MeanSeries`.
+    """
+
+    W: NDArray[np.float64]
+    b: NDArray[np.float64]
+    above: tuple["NDArray[np.float64] | MeanSeries", ...]
+
+
+@dataclass(frozen=True, eq=False)
+class MeanSeries:
+    """The series of a layer's neurons (`abnet.networks.square_wave.WaveSeries`), of all members: units are M d_k.
+
+    ``F = Σ_k P_k Im(z_k) + Q_k Re(z_k)``, ``z_k = Π_j (cos_jk + i m_j sin_jk)``; the sign of ``c + v·m`` where that is
+    at least the limit in size.
+
+    Attributes
+    ----------
+    v : array (M, units, d)
+    c, limits : arrays (M, units)
+    cosines, sines : arrays (M, units, d, N)
+    P, Q : arrays (M, units, N)
+    """
+
+    v: NDArray[np.float64]
+    c: NDArray[np.float64]
+    limits: NDArray[np.float64]
+    cosines: NDArray[np.float64]
+    sines: NDArray[np.float64]
+    P: NDArray[np.float64]
+    Q: NDArray[np.float64]
+
+    @staticmethod
+    def of(V: NDArray[np.float64]) -> "MeanSeries":
+        """The series of a layer (M, units, d + 1); ValueError if it takes too many numbers."""
+        members, units, columns = V.shape
+        stacked = V.reshape(-1, columns)
+        n_terms = square_waves(stacked).frequencies.shape[1]
+        n_values = 2 * stacked.size * n_terms
+        if n_values > MOST_VALUES:
+            raise ValueError(
+                f"the series of this network take {n_values:,} values, and at most {MOST_VALUES:,} are exported: train "
+                "with narrower layers or fewer members."
+            )
+        series = WaveSeries.of(stacked)
+        factors = (members, units, columns - 1, n_terms)
+        return MeanSeries(
+            v=series.scaled[:, :-1].reshape(members, units, -1),
+            c=series.scaled[:, -1].reshape(members, units),
+            limits=series.limits.reshape(members, units),
+            cosines=series.cosines.swapaxes(0, 1).reshape(factors),
+            sines=series.sines.swapaxes(0, 1).reshape(factors),
+            P=series.by_imaginary.reshape(members, units, n_terms),
+            Q=series.by_real.reshape(members, units, n_terms),
+        )
+
+
+Network = VoteTable | SignTable | SignLayers | FixedPaths | MeanLayers | SignMeans
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,8 +275,8 @@ def network_of(predictor: Predictor) -> Network:
     """The network of a predictor, for C and ONNX; one function for each kind."""
     raise ValueError(
         f"a predictor of kind {type(predictor).__name__} cannot be exported; what can be are the networks and mixtures "
-        "of a CertifiedClassifier or an ABNetClassifier (aggregation 'exact' or 'ancestral'), their MAP network, "
-        "networks drawn from the posterior, and an EBPClassifier's of two classes."
+        "of a CertifiedClassifier or an ABNetClassifier (aggregation 'exact' or 'ancestral'), exact PBGNets, their MAP "
+        "network, networks drawn from the posterior, and an EBPClassifier's of two classes."
     )
 
 
@@ -248,6 +314,21 @@ def _(predictor: Layers) -> SignTable | SignLayers:
 @network_of.register
 def _(predictor: Paths) -> FixedPaths:
     return FixedPaths(predictor.weights, predictor.biases, predictor.noise, output_codes(predictor.words))
+
+
+@network_of.register
+def _(predictor: PBGNetPredictor) -> SignMeans:
+    return SignMeans(predictor.weights[0], predictor.biases[0], tuple(mean_layers(predictor)))
+
+
+def mean_layers(predictor: PBGNetPredictor) -> Iterator[NDArray[np.float64] | MeanSeries]:
+    """The layers above the first: of all members the tables, or the series."""
+    for W, b in zip(predictor.weights[1:], predictor.biases[1:], strict=True):
+        V = np.concatenate([W, b[:, :, None]], axis=2)
+        if is_narrow(V[0]):
+            yield np.stack([layer_table(layer) for layer in V])
+        else:
+            yield MeanSeries.of(V)
 
 
 @network_of.register

@@ -224,10 +224,16 @@ const abnet = (() => {
       }
       return Array.from(total, (value) => value / members);
     },
+    /* Every neuron reads independent signs: its mean output by a table of their corners, or by a series. */
     pbgnet(net, sums) {
-      let m = leading(net.first, 0, sums).map(erf);
-      for (const table of net.tables) m = multilinear(table.values, 0, table.shape[1], m);
-      return [m[0]];
+      const members = net.first.b.shape[0];
+      let total = 0;
+      for (let member = 0; member < members; member++) {
+        let m = leading(net.first, member, sums).map(erf);
+        for (const layer of net.means) m = layer.table ? tableMeans(layer.table, member, m) : seriesMeans(layer, member, m);
+        total += m[0];
+      }
+      return [total / members];
     },
     signs(net, sums, K) {
       let s = firstSigns(net.first, sums);
@@ -271,6 +277,35 @@ const abnet = (() => {
       return Array.from(total, (value) => value / (members * T));
     },
   };
+
+  function tableMeans(table, member, m) {
+    const units = table.shape[2];
+    return multilinear(table.values, member * table.shape[1] * units, units, m);
+  }
+
+  /* Σ_k P_k Im(z_k) + Q_k Re(z_k) for every neuron, z_k = Π_j (cos_jk + i m_j sin_jk); where the mean c + v·m is at least
+   * as large as its limit, its sign. */
+  function seriesMeans(layer, member, m) {
+    const [, units, d, N] = layer.cosines.shape, means = new Float64Array(units);
+    const cosines = layer.cosines.values, sines = layer.sines.values;
+    for (let u = 0; u < units; u++) {
+      const at = member * units + u;
+      let mean = layer.c.values[at], total = 0;
+      for (let j = 0; j < d; j++) mean += layer.v.values[at * d + j] * m[j];
+      for (let k = 0; k < N; k++) {
+        let re = 1, im = 0;
+        for (let j = 0, i = at * d * N + k; j < d; j++, i += N) {
+          const c = cosines[i], s = m[j] * sines[i], next = re * c - im * s;
+          im = re * s + im * c;
+          re = next;
+        }
+        total += layer.P.values[at * N + k] * im + layer.Q.values[at * N + k] * re;
+      }
+      if (Math.abs(mean) >= layer.limits.values[at]) means[u] = Math.sign(mean);
+      else means[u] = Math.min(Math.max(total, -1), 1);
+    }
+    return means;
+  }
 
   /* z = (W v + b)/s of a layer of one member whose inputs are signs with means v; s² is the variance of the sum. */
   function standardised(layer, member, v, e) {
@@ -339,7 +374,8 @@ const abnet = (() => {
       if (part !== null && typeof part === "object" && "dtype" in part) net[name] = unpacked(part);
       else if (name === "first") net.first = { W: unpacked(part.W), b: unpacked(part.b) };
       else if (name === "above") net.above = part.map((layer) => ({ W: unpacked(layer.W), b: unpacked(layer.b) }));
-      else if (name === "tables" || name === "noise") net[name] = part.map(unpacked);
+      else if (name === "noise") net[name] = part.map(unpacked);
+      else if (name === "means") net.means = part.map(unpackedNetwork);
       else net[name] = part;
     }
     return net;

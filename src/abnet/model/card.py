@@ -8,6 +8,7 @@ import msgspec
 
 from abnet.certificates.fitted_rows import RowFilter
 from abnet.certificates.trade_off import TradeOff
+from abnet.model.region_words import RegionWords
 from abnet.tables.preparation.training_inputs import TrainingInputs
 
 __all__ = ["Card", "Curve", "Rival"]
@@ -95,6 +96,8 @@ class Card(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     rivals : tuple of Rival
     trade_offs : tuple of TradeOff
         What thresholds reach on held rows of the first part.
+    region_words : tuple of RegionWords
+        The regions of a narrow leading layer in words; empty for mixtures and wide layers.
     """
 
     estimator: str | None = None
@@ -124,6 +127,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     bound_estimate: float | None = None
     rivals: tuple[Rival, ...] = ()
     trade_offs: tuple[TradeOff, ...] = ()
+    region_words: tuple[RegionWords, ...] = ()
 
     def __post_init__(self) -> None:
         if any(not a < b for a, b in pairwise((*self.cuts, math.inf))):

@@ -58,7 +58,9 @@ class CertifiedTable:
     @property
     def kind(self) -> Literal["certificate", "estimate"]:
         """What `made` is."""
-        return "certificate" if isinstance(self.made, Certificate) else "estimate"
+        if isinstance(self.made, Certificate):
+            return "certificate"
+        return "estimate"
 
     def describe(self) -> str:
         """Describe in plain English what is certified."""
@@ -103,7 +105,8 @@ def certify_table(
     group : str, optional
         Column with the group of each row; the certificate is then about a new group.
     goal : Goal, optional
-        Certify a threshold for this goal: `TargetError`, `TargetRecall`, `TargetPrecision` or `Costs`.
+        Certify a threshold for this goal: `TargetError`, `TargetRecall`, `TargetSpecificity`, `TargetPrecision` or
+        `Costs`.
     aside : float
         Fraction of the rows, chosen at random, that fixes the thresholds of a goal.
     random_state : int, optional
@@ -129,7 +132,8 @@ def certify_table(
             "{} gives only an estimate of the error: leave out targets, costs, groups and populations.",
             Parameter("allow_training_rows"),
         )
-    loaded, goal_label = as_model(model), None
+    loaded = as_model(model)
+    goal_label = None
     if goal is not None:
         goal_label = _label_of_scores(goal, loaded.labels.names)
         wanted = replace(wanted, positive=goal_label or None)
@@ -139,10 +143,12 @@ def certify_table(
     if group is None:
         rows.check_alone(loaded)
     if allow_training_rows:
-        return wanted.outcome(estimate_error(rows.judged().wrong, rows.seen), rows)
-    refuse_fitted(rows.seen)
+        return wanted.outcome(estimate_error(rows.judged().wrong, rows.fitted_rows), rows)
+    refuse_fitted(rows.fitted_rows)
     if rows.decision != ARGMAX and rows.promised is not None and rows.promised.each(CostBound):
-        rows.said.append("the model was fitted with costs, and every error counts the same here; give the costs again")
+        rows.further_notes.append(
+            "the model was fitted with costs, and every error counts the same here; give the costs again"
+        )
     made = wanted.certified(rows)
     if goal is not None or not isinstance(made.made, Certificate):
         return made  # the certified threshold is not that of the model
@@ -193,21 +199,25 @@ def certify_predictions(
     if truth in (prediction, score):
         raise ParameterError(
             "column {!r} cannot be both the {} and the model's answer or score: name another column.",
-            truth, Parameter("truth"),
-        )  # fmt: skip
+            truth,
+            Parameter("truth"),
+        )
     needs_prediction = goal is None or goal.needs_confidence
     if (score is not None) != (goal is not None) or (needs_prediction and prediction is None):
         raise ParameterError(
             "{} needs a target or costs; a target error and a plain certificate need {}.",
-            Parameter("score"), Parameter("prediction"),
-        )  # fmt: skip
+            Parameter("score"),
+            Parameter("prediction"),
+        )
     rows = judge_predictions(table, truth=truth, prediction=prediction, score=score, columns=wanted.columns)
     return wanted.certified(rows)
 
 
 def _terms(delta: float, n_candidates: int) -> Terms:
+    """The terms of a certificate from a test set."""
     check_positive("n_candidates", n_candidates, whole=True)
-    return Terms(delta=check_fraction("delta", delta), n_candidates=n_candidates, source="test set")
+    check_fraction("delta", delta)
+    return Terms(delta=delta, n_candidates=n_candidates, source="test set")
 
 
 def _label_of_scores(goal: Goal, names: tuple[str, ...]) -> str:
@@ -234,12 +244,18 @@ class _Wanted:
     @property
     def columns(self) -> dict[str, str]:
         """Columns to keep, by the parameter that names each."""
-        return {name: column for name, column in (("by", self.by), ("group", self.group)) if column is not None}
+        columns = {}
+        if self.by is not None:
+            columns["by"] = self.by
+        if self.group is not None:
+            columns["group"] = self.group
+        return columns
 
     def check(self) -> None:
         """Raise a ParameterError for options that cannot be combined."""
         check_fraction("aside", self.aside)
-        by, group = Parameter("by"), Parameter("group")
+        by = Parameter("by")
+        group = Parameter("group")
         if len(self.columns) > 1:
             raise ParameterError("use {} or {}, not both: there is no bound for populations of groups.", by, group)
         if self.goal is not None and self.columns:
@@ -247,15 +263,19 @@ class _Wanted:
 
     def certified(self, rows: JudgedTable) -> CertifiedTable:
         """The requested certificate."""
-        return self.outcome(self._errors(rows) if self.goal is None else self._decision(rows, self.goal), rows)
+        if self.goal is None:
+            return self.outcome(self._errors(rows), rows)
+        return self.outcome(self._decision(rows, self.goal), rows)
 
     def outcome(self, made: Certificate | Estimate, rows: JudgedTable) -> CertifiedTable:
         """The result as a `CertifiedTable`."""
-        fitted = None if rows.seen is None else rows.seen.found
+        n_fitted = None
+        if rows.fitted_rows is not None:
+            n_fitted = rows.fitted_rows.found
         return CertifiedTable(
             made,
             rows.unlabelled,
-            fitted,
+            n_fitted,
             rows.notes,
             rows.judged(),
             self.terms,
@@ -263,23 +283,37 @@ class _Wanted:
         )
 
     def _errors(self, rows: JudgedTable) -> Certificate:
-        groups = None if self.group is None else rows.groups(self.group)
-        by = None if self.by is None else rows.populations(self.by)
+        """The certificate of the error rate."""
+        groups = None
+        if self.group is not None:
+            groups = rows.groups(self.group)
+        by = None
+        if self.by is not None:
+            by = rows.populations(self.by)
         shown = {"truth": np.array(rows.truth, object), "answer": np.array(rows.answers, object)}
         judged = rows.judged()
         order = row_order(row_hashes(shown), drawn_seed(self.random_state), groups)
-        made = certify_judged(judged, self.terms, order, groups=groups, by=by)
+        made = certify_judged(judged, self.terms, order, groups=groups, by=by, regions=rows.regions)
         if rows.decision == ARGMAX:
             return made
         return about_the_decision(made, judged, rows.decision, rows.promised, self.terms)
 
     def _decision(self, rows: JudgedTable, goal: Goal) -> Certificate:
+        """The certificate of a decision for the goal."""
         rows.judged()  # refuses a table without labels
-        positive = None if self.positive is None else label_text(self.positive)
+        positive = None
+        if self.positive is not None:
+            positive = label_text(self.positive)
         goal = goal.relabelled(lambda label: label_text(str(label)))
-        rows.said += goal.check_labels(rows.truth, rows.known, positive)
+        rows.further_notes += goal.check_labels(rows.truth, rows.known, positive)
         return certify_scores(
-            rows.scores, rows.truth, goal, answers=np.array(rows.answers, object), positive=positive,
-            aside=self.aside, random_state=self.random_state, delta=self.terms.delta,
+            rows.scores,
+            rows.truth,
+            goal,
+            answers=np.array(rows.answers, object),
+            positive=positive,
+            aside=self.aside,
+            random_state=self.random_state,
+            delta=self.terms.delta,
             n_candidates=self.terms.n_candidates,
-        )  # fmt: skip
+        )

@@ -57,15 +57,17 @@ class CheckedInputs:
 
     def sentence(self) -> str:
         """The result in one sentence."""
-        of = f"of {number_of(len(self.columns), 'column')} in {number_of(self.n_rows, 'row')}"
-        how = f"with {confidence(self.alpha)} confidence"
         if not self.columns:
             return "The model stores nothing about its training inputs."
-        if not self.alarm:
-            return f"Inputs: none {of} differs from the training rows."
-        names = listed([check.name for check in self.differing], most=5)
-        differ = "differs" if len(self.differing) == 1 else "differ"
-        return f"Inputs: {len(self.differing)} {of} {differ} from the training rows, {how}: {names}."
+        all_columns = f"of {number_of(len(self.columns), 'column')} in {number_of(self.n_rows, 'row')}"
+        differing = self.differing
+        if not differing:
+            return f"Inputs: none {all_columns} differs from the training rows."
+        count = f"{len(differing)} {all_columns} differ"
+        if len(differing) == 1:
+            count = f"1 {all_columns} differs"
+        names = listed([check.name for check in differing], most=5)
+        return f"Inputs: {count} from the training rows, with {confidence(self.alpha)} confidence: {names}."
 
     def describe(self) -> str:
         """The result, with a line for every column that differs."""
@@ -76,13 +78,18 @@ class CheckedInputs:
         return f"{paragraphs(self.sentence())}\n\n{aligned(lines)}"
 
     def _line(self, check: ColumnCheck) -> list[str]:
-        missing, unseen, outside = (
-            percent(count / max(self.n_rows, 1))
-            for count in (check.counts.n_missing, check.n_unseen, check.counts.n_outside)
-        )
+        n_rows = max(self.n_rows, 1)
         here, training = check.ranges() or ("", "")
-        found = check.differs(self.alpha / number_of_tests(self.columns))
-        return [check.name, missing, unseen, outside, here, training, ", ".join(WORDS[name] for name in found)]
+        findings = check.differs(self.alpha / number_of_tests(self.columns))
+        return [
+            check.name,
+            percent(check.counts.n_missing / n_rows),
+            percent(check.n_unseen / n_rows),
+            percent(check.counts.n_outside / n_rows),
+            here,
+            training,
+            ", ".join(WORDS[finding] for finding in findings),
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -123,7 +130,9 @@ def check_inputs(model: ModelOrPath, table: Any, *, alpha: float = ALPHA) -> Che
     """
     check_fraction("alpha", alpha)
     loaded = as_model(model)
-    watch, unseen, n_rows = InputWatch(loaded), list[Unseen](), 0
+    watch = InputWatch(loaded)
+    unseen: list[Unseen] = []
+    n_rows = 0
     for batch in frames_of(table, progress=lambda share: report_progress("Reading the rows", share)):
         read = prepared(loaded, as_table(batch, before=n_rows))
         watch.add(read)

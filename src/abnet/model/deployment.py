@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.model.predictors import compact, in_memory, paths, pbgnet, uniform
+from abnet.model.predictors import compact, in_memory, paths, pbgnet, sampled_pbgnet, uniform
 from abnet.model.predictors.predictor import Predictor
 from abnet.networks import Aggregation, Ancestral, Exact, PBGNet, SampledPBGNet, Uniform
 from abnet.networks.bam import BAM
+from abnet.networks.independent_signs import WIDEST_TABLE
 
 __all__ = ["deploy"]
 
@@ -39,11 +40,16 @@ def deploy(aggregation: Any, networks: Sequence[BAM], rng: np.random.Generator, 
 
 @deploy.register
 def _(aggregation: Exact, networks: Sequence[BAM], rng: np.random.Generator, words: Words = None) -> Predictor:
+    if words is None and _has_one_wide_layer(networks):
+        return pbgnet.PBGNetPredictor.from_networks(networks)
     return compact.Compact.from_networks(networks, words)
 
 
 @deploy.register
 def _(aggregation: Ancestral, networks: Sequence[BAM], rng: np.random.Generator, words: Words = None) -> Predictor:
+    if words is None and len(networks[0].weights) == 2:
+        # Nothing has to be sampled above one hidden layer.
+        return deploy(Exact(), networks, rng)
     n_paths = aggregation.n_samples * len(networks)
     return paths.Paths.from_networks(networks, rng, n_paths=n_paths, words=words)
 
@@ -56,11 +62,15 @@ def _(aggregation: Uniform, networks: Sequence[BAM], rng: np.random.Generator, w
 
 @deploy.register
 def _(aggregation: PBGNet, networks: Sequence[BAM], rng: np.random.Generator, words: Words = None) -> Predictor:
-    (network,) = networks
-    return pbgnet.PBGNetPredictor.from_network(network)
+    return pbgnet.PBGNetPredictor.from_networks(networks)
 
 
 @deploy.register
 def _(aggregation: SampledPBGNet, networks: Sequence[BAM], rng: np.random.Generator, words: Words = None) -> Predictor:
     (network,) = networks
-    return pbgnet.PBGNetPredictor.from_network(network, rng, n_samples=aggregation.n_samples)
+    return sampled_pbgnet.SampledPBGNetPredictor.from_network(network, rng, n_samples=aggregation.n_samples)
+
+
+def _has_one_wide_layer(networks: Sequence[BAM]) -> bool:
+    """Whether there is one hidden layer, too wide for a table to be the cheapest; the network is a PBGNet then."""
+    return len(networks[0].weights) == 2 and networks[0].sizes[1] > WIDEST_TABLE

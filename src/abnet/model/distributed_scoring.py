@@ -10,7 +10,7 @@ from functools import reduce
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.evidence import Evidence, Groups, observe
@@ -21,13 +21,13 @@ from abnet.certificates.keyed_order import bet_keys, row_order
 from abnet.certificates.random_seed import RandomState, drawn_seed
 from abnet.certificates.row_hashing import row_hashes
 from abnet.certificates.terms import Terms
-from abnet.certificates.training_rows import filter_of, label_values, refuse_fitted
+from abnet.certificates.training_rows import filter_of, refuse_fitted
 from abnet.model.digest import belonging, model_digest
 from abnet.model.model import FittedClassifier, Model, model_of
 from abnet.tables.labels import check_labelled, with_unknown
-from abnet.utils.class_scores import losses_of
 from abnet.utils.coded_rows import dense
 from abnet.utils.errors import Parameter, ParameterError
+from abnet.utils.label_values import label_values
 
 __all__ = ["PartEvidence", "certify_frame", "certify_parts", "partition_evidence", "score_frame"]
 
@@ -88,33 +88,60 @@ def partition_evidence(
     >>> found.evidence.n_rows, found.evidence.errors, found.training_rows.found
     (2, 1, 0)
     """
-    loaded, given = model_of(model), np.asarray(y)
-    check_labelled(given)
-    labels, exact = loaded.labels, loaded.predictor.vote == "expectation"
-    K = labels.n_classes
-    if not len(given):
-        none = np.zeros(0, np.intp)
-        losses, nobody = np.zeros(0) if exact else None, None if groups is None else Groups()
-        nothing = replace(observe(none, none, labels.names, losses=losses), groups=nobody)
-        return PartEvidence(nothing, model=model_digest(loaded))
-    rows, found = loaded.features(X), labels.encode(given)
-    codes, _ = with_unknown(found, K)
-    seen = filter_of(loaded)
-    if seen is not None:
-        seen.add(dense(rows), label_values(found, K))
-    scores = loaded.predictor.scores(rows)
-    evidence = observe(
-        loaded.decision(scores), codes, labels.names, losses=losses_of(scores, codes) if exact else None, groups=groups,
-        keys=None if groups is None else np.zeros(len(codes), np.uint64),  # `certify_parts` orders the groups
-    )  # fmt: skip
+    loaded = model_of(model)
+    labels = np.asarray(y)
+    check_labelled(labels)
+    if not len(labels):
+        return _evidence_of_nothing(loaded, grouped=groups is not None)
+    n_classes = loaded.n_classes
+    rows = loaded.features(X)
+    encoded = loaded.labels.encode(labels)
+    codes, _ = with_unknown(encoded, n_classes)
     training_rows = RowsFound()
-    if seen is not None:
-        training_rows = seen.counts
-    contents = {} if groups is None else _contents(X, given, np.asarray(groups))
+    fitted_rows = filter_of(loaded)
+    if fitted_rows is not None:
+        fitted_rows.add(dense(rows), label_values(encoded, n_classes))
+        training_rows = fitted_rows.counts
+    scores = loaded.predictor.scores(rows)
+    losses = None
+    if _has_losses(loaded):
+        losses = loaded.predictor.expected_losses(scores, codes)
+    keys = None
+    contents: dict[Any, int] = {}
+    if groups is not None:
+        keys = np.zeros(len(codes), np.uint64)  # `certify_parts` orders the groups
+        contents = _contents_of_groups(X, labels, np.asarray(groups))
+    evidence = observe(
+        loaded.decision(scores),
+        codes,
+        loaded.labels.names,
+        losses=losses,
+        groups=groups,
+        keys=keys,
+        regions=loaded.located_inputs(rows),
+    )
     return PartEvidence(replace(evidence, values=None), training_rows, contents, model_digest(loaded))
 
 
-def _contents(X: Any, y: Any, groups: Any) -> dict[Any, int]:
+def _has_losses(model: Model) -> bool:
+    """Whether the scores are the expected output, so that they give the Gibbs losses."""
+    return model.predictor.vote == "expectation"
+
+
+def _evidence_of_nothing(model: Model, *, grouped: bool) -> PartEvidence:
+    """The evidence from a partition without rows."""
+    codes = np.zeros(0, np.intp)
+    losses = None
+    if _has_losses(model):
+        losses = np.zeros(0)
+    regions = model.located_inputs(np.empty((0, model.n_inputs)))
+    evidence = observe(codes, codes, model.labels.names, losses=losses, regions=regions)
+    if grouped:
+        evidence = replace(evidence, groups=Groups())
+    return PartEvidence(evidence, model=model_digest(model))
+
+
+def _contents_of_groups(X: Any, y: Any, groups: NDArray[Any]) -> dict[Any, int]:
     """The sum of the hashes of each group's rows."""
     contents: dict[Any, int] = {}
     for name, content in zip(groups.tolist(), row_hashes(X, y).tolist(), strict=True):
@@ -152,23 +179,25 @@ def certify_parts(
     TrainingRowsError
         A ValueError: the model was fitted on more of the rows than chance explains, as for `abnet.certify`.
     """
-    found, loaded = list(parts), model_of(model)
-    if not found:
+    loaded = model_of(model)
+    given = list(parts)
+    if not given:
         raise ValueError("there are no partitions to merge.")
-    whole = reduce(operator.add, found)
+    whole = reduce(operator.add, given)
     if whole.model != model_digest(loaded):
         raise ValueError("the partitions were predicted by another model: pass the model that the evidence is about.")
-    seen = filter_of(loaded)
-    if seen is not None:
-        seen.counts = whole.training_rows
-    refuse_fitted(seen, instead="Certify on other rows.")
-    evidence, seed = whole.evidence, drawn_seed(random_state)
+    fitted_rows = filter_of(loaded)
+    if fitted_rows is not None:
+        fitted_rows.counts = whole.training_rows
+    refuse_fitted(fitted_rows, instead="Certify on other rows.")
+    seed = drawn_seed(random_state)
+    evidence = whole.evidence
     if evidence.groups is None:
         check_groups(loaded, None, "groups")
     else:
         evidence = replace(evidence, groups=_in_keyed_order(evidence.groups, whole.contents, seed))
-    made = certify(evidence, Terms(delta=delta, n_candidates=n_candidates, source="test set"))
-    return belonging(made, loaded)
+    certificate = certify(evidence, Terms(delta=delta, n_candidates=n_candidates, source="test set"))
+    return belonging(certificate, loaded)
 
 
 def _in_keyed_order(groups: Groups, contents: dict[Any, int], seed: int) -> Groups:
@@ -177,7 +206,10 @@ def _in_keyed_order(groups: Groups, contents: dict[Any, int], seed: int) -> Grou
         raise ValueError("some groups are named by text, others by numbers: use one type in all partitions.")
     hashes = np.array([contents[name] for name in groups.table], np.uint64)
     keys = bet_keys(row_order(hashes, seed)).tolist()
-    return Groups({name: (key, *sums[1:]) for key, (name, sums) in zip(keys, groups.table.items(), strict=True)})
+    table = {}
+    for key, (name, (_, *sums)) in zip(keys, groups.table.items(), strict=True):
+        table[name] = (key, *sums)
+    return Groups(table)
 
 
 def certify_frame(
@@ -215,12 +247,12 @@ def certify_frame(
         raise ImportError("a table in partitions needs Dask: pip install 'abnet[dask]'.") from error
 
     loaded = model_of(model)
-    fitted_on = loaded.card.group if loaded.card.n_training_groups else None
-    if group is None and fitted_on in frame.columns:
+    if group is None and loaded.card.n_training_groups and loaded.card.group in frame.columns:
         raise ParameterError(
             "the model was fitted on groups of rows, and this frame has their column: add {}. The certificate is then "
-            "about a new group.", Parameter("group", fitted_on),
-        )  # fmt: skip
+            "about a new group.",
+            Parameter("group", loaded.card.group),
+        )
     task: Any = dask.delayed(_evidence)  # type: ignore[attr-defined]
     compute: Any = dask.compute  # type: ignore[attr-defined]
     parts = compute(*(task(loaded, part, target, group) for part in frame.to_delayed()))
@@ -228,8 +260,11 @@ def certify_frame(
 
 
 def _evidence(model: Model, part: Any, target: str, group: str | None) -> PartEvidence:
-    X, y = part.drop(columns=[target]), part[target].to_numpy()
-    return partition_evidence(model, X, y, groups=None if group is None else part[group].to_numpy())
+    """The evidence from one partition of a Dask data frame."""
+    groups = None
+    if group is not None:
+        groups = part[group].to_numpy()
+    return partition_evidence(model, part.drop(columns=[target]), part[target].to_numpy(), groups=groups)
 
 
 def score_frame(model: Model, frame: Any, *, on_error: Literal["stop", "skip"] = "stop") -> Any:

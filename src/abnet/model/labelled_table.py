@@ -1,6 +1,7 @@
 """Labelled rows of a table with their answers, from an abnet model or from a column of the table."""
 
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,8 +13,9 @@ from abnet.certificates.decision import ARGMAX, Decision, confidence
 from abnet.certificates.fitted_rows import FittedRows
 from abnet.certificates.grouped_rows import check_single_rows
 from abnet.certificates.outside import Judged, judge_answers
+from abnet.certificates.region_counts import LocatedRows
 from abnet.certificates.row_hashing import hash_sum, row_hashes
-from abnet.certificates.training_rows import filter_of, label_values
+from abnet.certificates.training_rows import filter_of
 from abnet.model.model import Model
 from abnet.model.table_rows import InputWatch, frames_of, prepared
 from abnet.tables import TableError
@@ -26,6 +28,7 @@ from abnet.tables.table_errors import listed
 from abnet.tables.unseen import Unseen, merge
 from abnet.utils.coded_rows import dense
 from abnet.utils.errors import Parameter, ParameterError
+from abnet.utils.label_values import label_values
 from abnet.utils.progress import report_progress
 from abnet.utils.wording import number_of
 
@@ -42,11 +45,11 @@ class JudgedTable:
         Labels as text, and answers; None for a missing answer.
     columns : dict
         Cells of the requested columns as text, by column name; None for a missing cell.
-    nameless : dict
-        Text about the rows without a cell in these columns.
+    rows_without_cell : dict
+        The rows without a cell in these columns, in words.
     unlabelled : int
         Number of rows without a label, which are left out.
-    seen : FittedRows or None
+    fitted_rows : FittedRows or None
         Counter of training rows among these rows; None if the model stores no filter.
     unseen : list
         Categories that do not occur in the training rows.
@@ -54,11 +57,10 @@ class JudgedTable:
         Labels that the model knows; empty for the answers of another model.
     scores : list of float
         Scores of the rows, if requested.
-    together : list of str or None
+    group_cells : list of str or None
         Cells of the group column with which the model was fitted, if the table has it.
-    said : list of str
-        Further notes.
-    total : int
+    further_notes : list of str
+    table_hash : int
         Sum of the hashes of all rows (`hash_sum`).
     decision : Decision
         How an abnet model answers.
@@ -66,28 +68,41 @@ class JudgedTable:
         Its own certificate.
     inputs : list of ColumnCheck
         The columns of the table, compared with the training rows of the model.
+    signs : list of str
+        The region of each row, for a model with regions.
+    region_words : dict
+        These regions in words, by their signs.
     """
 
     truth: list[str] = field(default_factory=list)
     answers: list[str | None] = field(default_factory=list)
     columns: dict[str, list[str | None]] = field(default_factory=dict)
-    nameless: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    rows_without_cell: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     unlabelled: int = 0
-    seen: FittedRows | None = None
+    fitted_rows: FittedRows | None = None
     unseen: list[Unseen] = field(default_factory=list)
     known: tuple[str, ...] = ()
     scores: list[float] = field(default_factory=list)
-    together: list[str | None] = field(default_factory=list)
-    said: list[str] = field(default_factory=list)
-    total: int = 0
+    group_cells: list[str | None] = field(default_factory=list)
+    further_notes: list[str] = field(default_factory=list)
+    table_hash: int = 0
     decision: Decision = ARGMAX
     promised: Certificate | None = None
     inputs: list[ColumnCheck] = field(default_factory=list)
+    signs: list[str] = field(default_factory=list)
+    region_words: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def regions(self) -> LocatedRows | None:
+        """The region of each row; None for a model without regions."""
+        if not self.signs:
+            return None
+        return LocatedRows(np.array(self.signs), self.region_words)
 
     @property
     def digest(self) -> str:
         """A fingerprint of all cells of the table, which does not depend on the order of the rows."""
-        return f"{self.total:016x}"
+        return f"{self.table_hash:016x}"
 
     def judged(self) -> Judged:
         """The answers and labels as codes."""
@@ -98,39 +113,49 @@ class JudgedTable:
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes about the table for the user."""
-        whole = number_of(self.unlabelled + len(self.truth), "row")
-        left_out = f"{self.unlabelled:,} of {whole} have no label and were left out"
-        return (*([left_out] * (self.unlabelled > 0)), *self.doubts)
+        if not self.unlabelled:
+            return self.doubts
+        rows = number_of(self.unlabelled + len(self.truth), "row")
+        return (f"{self.unlabelled:,} of {rows} have no label and were left out", *self.doubts)
 
     @property
     def doubts(self) -> tuple[str, ...]:
         """Notes about possible problems with the labelled rows."""
-        notes = []
-        if self.seen is not None and self.seen.reused:
+        notes = [str(note) for note in (*shift_notes(self.inputs), *self.unseen)]
+        if self.fitted_rows is not None and self.fitted_rows.reused:
             notes.append(
-                f"{self.seen.found:,} of {self.seen.n_rows:,} rows have the same values and label as rows that "
-                "the model was fitted on; if they are the same rows, they prove nothing about new data"
+                f"{self.fitted_rows.found:,} of {self.fitted_rows.n_rows:,} rows have the same values and label as "
+                "rows that the model was fitted on; if they are the same rows, they prove nothing about new data"
             )
-        silent = 0 if self.scores and not any(self.answers) else self.answers.count(None)
-        notes += [f"counted as errors: {number_of(silent, 'row')} without an answer"] * (silent > 0)
-        if strange := Counter(label for label in self.truth if self.known and label not in self.known):
-            shown, known = listed(sorted(strange), most=3), listed(self.known, most=3)
-            rows_of = number_of(strange.total(), "row")
-            notes.append(
-                f"counted as errors: {rows_of} with labels that the model does not know ({shown}, not {known})"
-            )
-        return (*map(str, [*shift_notes(self.inputs), *self.unseen]), *notes, *self.said)
+        has_only_scores = bool(self.scores) and not any(self.answers)
+        n_unanswered = self.answers.count(None)
+        if n_unanswered and not has_only_scores:
+            notes.append(f"counted as errors: {number_of(n_unanswered, 'row')} without an answer")
+        if self.known:
+            notes += self._notes_on_unknown_labels()
+        return (*notes, *self.further_notes)
+
+    def _notes_on_unknown_labels(self) -> list[str]:
+        """A note on labels that the model does not know, if there are any."""
+        unknown = Counter(label for label in self.truth if label not in self.known)
+        if not unknown:
+            return []
+        labels = listed(sorted(unknown), most=3)
+        known = listed(self.known, most=3)
+        rows = number_of(unknown.total(), "row")
+        return [f"counted as errors: {rows} with labels that the model does not know ({labels}, not {known})"]
 
     def check_alone(self, loaded: Model) -> None:
         """Raise an error if rows share a group; add a note if the table does not have the group column."""
-        note = check_single_rows(loaded.card, self.together or None, "group")
+        note = check_single_rows(loaded.card, self.group_cells or None, "group")
         if note is not None:
-            self.said.append(note)
+            self.further_notes.append(note)
 
     def groups(self, column: str) -> list[str]:
         """The group of each row; raises a TableError if some rows have no group."""
-        if self.nameless[column]:
-            raise TableError(f"column {column!r}: {without_group(self.nameless[column])}")
+        missing = self.rows_without_cell[column]
+        if missing:
+            raise TableError(f"column {column!r}: {without_group(missing)}")
         return [str(cell) for cell in self.columns[column]]
 
     def populations(self, column: str) -> list[str]:
@@ -172,52 +197,70 @@ def judge_model_rows(
     allow_shift : bool
         As for `predict_table`.
     """
-    target, columns = target_of(model, truth), columns or {}
-    names = model.labels.names
-    result = JudgedTable(columns={name: [] for name in columns.values()}, known=tuple(map(label_text, names)))
+    named_columns = {"truth": target_of(model, truth), **(columns or {})}
+    group = model.card.group
+    known = tuple(label_text(name) for name in model.labels.names)
+    result = JudgedTable(known=known, fitted_rows=filter_of(model), columns=_no_cells(columns))
     if scored is None:
-        result.decision, result.promised = model.decision, model.certificate
-    result.seen = filter_of(model)
-    before, group, watch = 0, model.card.group, InputWatch(model)
+        result.decision = model.decision
+        result.promised = model.certificate
+    watch = InputWatch(model)
+    n_before = 0
     for batch in frames_of(table, progress=lambda share: report_progress("Predicting the rows", share)):
-        frame = as_table(batch, before=before)
-        before += frame.n_rows
-        labelled = _keep_labels(frame, {"truth": target, **columns}, result, model.card.cuts)
-        result.total = (result.total + _row_sum(frame)) % 2**64
+        frame = as_table(batch, before=n_before)
+        n_before += frame.n_rows
+        labels, is_labelled = _keep_labels(frame, named_columns, result, model.card.cuts)
+        result.table_hash = (result.table_hash + _row_sum(frame)) % 2**64
         if isinstance(group, str) and group in frame.columns:
-            result.together += [cell for cell, row in zip(cell_texts(frame, group), labelled, strict=True) if row]
+            result.group_cells += _of_labelled(cell_texts(frame, group), is_labelled)
         read = prepared(model, frame)
-        rows = read.inputs
         result.unseen = merge([*result.unseen, *read.unseen])
         watch.add(read)
-        if result.decision != ARGMAX:
-            codes = model.decision(model.predictor.scores(rows))
-        else:  # scores of the plain vote, for which a threshold is still to be found
-            codes = model.predictor.votes(rows)
-        answers = [*result.known, None]
+        if result.decision == ARGMAX:
+            answers = model.predictor.votes(read.inputs)
+        else:
+            answers = model.decision(model.predictor.scores(read.inputs))
+        located = model.located_inputs(read.inputs)
+        if located is not None:
+            result.signs += located.signs[is_labelled].tolist()
+            result.region_words = located.words
+        texts = [*known, None]  # None for no answer
+        result.answers += [texts[answer] for answer in answers[is_labelled].tolist()]
         if scored is not None:
-            result.scores += _model_scores(model, rows, scored)[labelled].tolist()
-        result.answers += [answers[code] for code in codes[labelled].tolist()]
-        if result.seen is not None:
-            known = {name: code for code, name in enumerate(result.known)}
-            new = result.truth[len(result.truth) - int(labelled.sum()) :]
-            codes = np.array([known.get(label, -1) for label in new], np.intp)
-            result.seen.add(dense(rows[labelled]), label_values(codes, len(names)))
+            result.scores += _model_scores(model, read.inputs, scored)[is_labelled].tolist()
+        if result.fitted_rows is not None:
+            codes = np.array([_code_of(label, known) for label in labels], np.intp)
+            result.fitted_rows.add(dense(read.inputs[is_labelled]), label_values(codes, len(known)))
     result.inputs = watch.check(result.unseen)
     refuse_shift(result.inputs, allow_shift=allow_shift)
     return result
 
 
+def _code_of(label: str, known: tuple[str, ...]) -> int:
+    """The code of a label; -1 if the model does not know it."""
+    if label in known:
+        return known.index(label)
+    return -1
+
+
+def _of_labelled(cells: list[str | None], is_labelled: NDArray[np.bool_]) -> list[str | None]:
+    """The cells of the rows that have a label."""
+    return [cell for cell, has_label in zip(cells, is_labelled.tolist(), strict=True) if has_label]
+
+
 def _model_scores(model: Model, rows: Any, label: str) -> NDArray[np.float64]:
     """The model's confidence in its answers, or the scores of one of two classes."""
-    scores, names = model.predictor.scores(rows), [label_text(name) for name in model.labels.names]
+    scores = model.predictor.scores(rows)
     if not label:
         return confidence(scores)
+    names = [label_text(name) for name in model.labels.names]
     if len(names) > 2:
         raise ParameterError("a target recall, a target precision and costs are for two classes; the model has more.")
     if label not in names:
         raise ParameterError("{} must be {}, not {!r}.", Parameter("positive_class"), listed(names), label)
-    return scores if names.index(label) else -scores
+    if names.index(label) == 0:
+        return -scores
+    return scores
 
 
 def judge_predictions(
@@ -227,19 +270,23 @@ def judge_predictions(
 
     Parameters are as for `judge_model_rows`; `prediction` and `score` name columns.
     """
-    columns = columns or {}
-    result = JudgedTable(columns={name: [] for name in columns.values()})
-    before = 0
+    named_columns = {"truth": truth, **(columns or {})}
+    result = JudgedTable(columns=_no_cells(columns))
+    n_before = 0
     for batch in frames_of(table, progress=lambda share: report_progress("Reading the predictions", share)):
-        frame = as_table(batch, before=before)
-        before += frame.n_rows
-        for name, column in (("prediction", prediction), ("score", score)):
-            check_named(name, [] if column is None else [column], frame.columns)
-        labelled = _keep_labels(frame, {"truth": truth, **columns}, result)
+        frame = as_table(batch, before=n_before)
+        n_before += frame.n_rows
+        if prediction is not None:
+            check_named("prediction", [prediction], frame.columns)
         if score is not None:
-            result.scores += _score_cells(frame, score)[labelled].tolist()
-        answers = [None] * frame.n_rows if prediction is None else cell_texts(frame, prediction)
-        result.answers += [answer for answer, row in zip(answers, labelled, strict=True) if row]
+            check_named("score", [score], frame.columns)
+        _, is_labelled = _keep_labels(frame, named_columns, result)
+        answers: list[str | None] = [None] * frame.n_rows
+        if prediction is not None:
+            answers = cell_texts(frame, prediction)
+        result.answers += _of_labelled(answers, is_labelled)
+        if score is not None:
+            result.scores += _score_cells(frame, score)[is_labelled].tolist()
     if prediction is not None:
         _check_answers(result, prediction, truth)
     return result
@@ -247,39 +294,58 @@ def judge_predictions(
 
 def _check_answers(rows: JudgedTable, prediction: str, truth: str) -> None:
     """Raise an error if no answer is a label: the column then holds something else, such as scores."""
-    answers, labels = {answer for answer in rows.answers if answer is not None}, set(rows.truth)
+    answers = {answer for answer in rows.answers if answer is not None}
+    labels = set(rows.truth)
     if not answers or not labels or answers & labels:
         return
     raise ParameterError(
         "{}: no cell of column {!r} is a label of column {!r}. Its cells are {}, and the labels are {}. Write the "
         "answers as these labels; a column of scores is {}, with a target.",
-        Parameter("prediction"), prediction, truth, listed(sorted(answers), most=3), listed(sorted(labels), most=5),
+        Parameter("prediction"),
+        prediction,
+        truth,
+        listed(sorted(answers), most=3),
+        listed(sorted(labels), most=5),
         Parameter("score", prediction),
-    )  # fmt: skip
+    )
 
 
 def _score_cells(frame: Table, score: str) -> NDArray[np.float64]:
+    """The scores of all rows; raises a TableError for a row without a score."""
     cells = number_cells(frame, score)
-    if np.isnan(cells).any():
-        raise TableError(f"column {score!r}, {frame.row(int(np.argmax(np.isnan(cells))))}: there is no score.")
+    is_missing = np.isnan(cells)
+    if is_missing.any():
+        raise TableError(f"column {score!r}, {frame.row(int(is_missing.argmax()))}: there is no score.")
     return np.asarray(cells, np.float64)
+
+
+def _no_cells(columns: dict[str, str] | None) -> dict[str, list[str | None]]:
+    """An empty list for each column to keep."""
+    return {column: [] for column in (columns or {}).values()}
 
 
 def _keep_labels(
     frame: Table, columns: dict[str, str], result: JudgedTable, cuts: tuple[float, ...] = ()
-) -> NDArray[np.bool_]:
-    """Store the labels and columns of the labelled rows, and return which rows these are."""
+) -> tuple[list[str], NDArray[np.bool_]]:
+    """Store the labels and columns of the labelled rows; return these labels, and which rows have one."""
     for parameter, column in columns.items():
         check_named(parameter, [column], frame.columns)
-    labels = true_labels(frame, columns["truth"], cuts)
-    labelled = np.array([label is not None for label in labels], dtype=bool)
-    result.truth += [label for label in labels if label is not None]
-    result.unlabelled += int((~labelled).sum())
-    for name in (column for parameter, column in columns.items() if parameter != "truth"):
-        found = [(cell, row) for row, cell in enumerate(cell_texts(frame, name)) if labelled[row]]
-        result.columns[name] += [cell for cell, _ in found]
-        result.nameless[name] += [frame.row(row) for cell, row in found if cell is None]
-    return labelled
+    cells = true_labels(frame, columns["truth"], cuts)
+    labels = [label for label in cells if label is not None]
+    is_labelled = np.array([label is not None for label in cells], dtype=bool)
+    result.truth += labels
+    result.unlabelled += len(cells) - len(labels)
+    for parameter, column in columns.items():
+        if parameter == "truth":
+            continue
+        kept = result.columns[column]
+        for row, cell in enumerate(cell_texts(frame, column)):
+            if not is_labelled[row]:
+                continue
+            kept.append(cell)
+            if cell is None:
+                result.rows_without_cell[column].append(frame.row(row))
+    return labels, is_labelled
 
 
 def _row_sum(frame: Table) -> int:

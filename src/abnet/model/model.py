@@ -11,9 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.decision import ARGMAX, Decision
+from abnet.certificates.region_counts import LocatedRows
 from abnet.model.calibration import Calibration
 from abnet.model.card import Card
 from abnet.model.digest import belonging, model_digest
+from abnet.model.leading_signs import located_rows
 from abnet.model.predictors.predictor import Predictor, shares_of
 from abnet.model.records import as_columns
 from abnet.tables.labels import Labels
@@ -23,6 +25,7 @@ from abnet.utils.html_text import fitted_html
 from abnet.utils.wording import confidence, number_of, percent_up
 
 if TYPE_CHECKING:
+    from abnet.explanation.certified_region import CertifiedRegions
     from abnet.explanation.row_explanation import Explanation
     from abnet.export import CSource
     from abnet.robustness.certified_rows import Robustness
@@ -236,6 +239,24 @@ class Model:
                 f"a model of kind {type(self.predictor).__name__} gives no probabilities, because its scores are not "
                 "shares of a vote: use predict for labels or decision_function for scores."
             )
+
+    def located(self, X: Any) -> LocatedRows | None:
+        """The region of a narrow network that each row is in; None for a model whose rows are not in one region each.
+
+        A region is the most probable output of every neuron of the first layer. `regions` has the certified error rate
+        in each.
+        """
+        return self.located_inputs(self.features(X))
+
+    def located_inputs(self, inputs: Inputs) -> LocatedRows | None:
+        """`located` for prepared rows."""
+        return located_rows(self.predictor, inputs, self.card.region_words)
+
+    def regions(self) -> "CertifiedRegions":
+        """The regions of a narrow network, each with an upper bound on its error rate; a ValueError says why not."""
+        from abnet.explanation.certified_region import regions_of
+
+        return regions_of(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one safetensors file, atomically; `abnet.load` reads it back."""

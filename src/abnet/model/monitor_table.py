@@ -5,7 +5,7 @@ import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,15 +76,24 @@ class MonitoredTable:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        m = self.monitor
+        names = (
+            "alarm",
+            "alarm_at",
+            "log_evidence",
+            "quantity",
+            "label",
+            "error",
+            "alpha",
+            "n",
+            "errors",
+            "unlabelled",
+        )
         return {
-            "alarm": m.alarm, "alarm_at": m.alarm_at, "log_evidence": m.log_evidence, "quantity": m.quantity,
-            "label": m.label, "error": m.error, "alpha": m.alpha, "n": m.n, "errors": m.errors,
-            "unlabelled": m.unlabelled, "upper_limit": m.upper_limit(), "new": {
-                "n": self.n_new, "errors": self.errors_new, "unlabelled": self.unlabelled_new,
-            },
+            **{name: getattr(self.monitor, name) for name in names},
+            "upper_limit": self.monitor.upper_limit(),
+            "new": {"n": self.n_new, "errors": self.errors_new, "unlabelled": self.unlabelled_new},
             "inputs": self.inputs.to_dict(),
-        }  # fmt: skip
+        }
 
 
 def monitor(
@@ -139,14 +148,18 @@ def monitor(
     TrainingRowsError
         A ValueError: the model was fitted on more of the rows than chance explains.
     """
-    asked = _asked({"error": error, "recall": recall, "precision": precision})
+    wanted = _watched_rate({"error": error, "recall": recall, "precision": precision})
     if alpha is not None:
         check_fraction("alpha", alpha)
     check_writable(state)
-    watched, loaded = hashlib.sha256(Path(model).read_bytes()).hexdigest(), load(model)
+    loaded = load(model)
+    digest = hashlib.sha256(Path(model).read_bytes()).hexdigest()
     rows = judge_model_rows(loaded, table, truth=truth, allow_shift=allow_shift)
-    watch = _opened(Path(state), loaded, watched, asked, positive_class, alpha)
-    refuse_fitted(rows.seen, instead="A monitor counts rows that are new to the model.")
+    if Path(state).exists():
+        watch = _stored_monitor(Path(state), digest, wanted, positive_class, alpha)
+    else:
+        watch = _new_monitor(loaded, digest, wanted or WatchedRate("error"), positive_class, alpha)
+    refuse_fitted(rows.fitted_rows, instead="A monitor counts rows that are new to the model.")
     wrong = errors_that_count(rows, watch.quantity, watch.label)
     watch.update(wrong, unlabelled=rows.unlabelled, digest=rows.digest, allow_repeat=allow_repeat)
     watch.save(state)
@@ -154,18 +167,46 @@ def monitor(
     return MonitoredTable(watch, len(wrong), int(wrong.sum()), rows.unlabelled, rows.doubts, inputs)
 
 
-def _asked(rates: dict[Quantity, Promised | None]) -> tuple[Quantity, Promised] | None:
-    """The quantity to watch and its promised rate; None if none was given."""
-    given = [(name, rate) for name, rate in rates.items() if rate is not None]
-    for name, rate in given:
-        if name == "error" or rate != "certified":
-            check_fraction(name, rate)
+class WatchedRate(NamedTuple):
+    """A rate to watch.
+
+    Attributes
+    ----------
+    quantity : {"error", "recall", "precision"}
+    promised : float or "certified"
+    """
+
+    quantity: Quantity
+    promised: Promised = "certified"
+
+    @property
+    def error(self) -> float | None:
+        """The promised rate as a share of errors; None if it is that of the certificate."""
+        if self.promised == "certified":
+            return None
+        if self.quantity == "error":
+            return self.promised
+        return 1.0 - self.promised
+
+
+def _watched_rate(promises: dict[Quantity, Promised | None]) -> WatchedRate | None:
+    """The rate to watch; None if none was given."""
+    given = []
+    for quantity, promised in promises.items():
+        if promised is None:
+            continue
+        if quantity == "error" or promised != "certified":
+            check_fraction(quantity, promised)
+        given.append(WatchedRate(quantity, promised))
     if len(given) > 1:
-        first, second = (Parameter(name) for name, _ in given[:2])
         raise ParameterError(
-            "a state watches one rate: give {} or {}, and the other one a state of its own.", first, second
+            "a state watches one rate: give {} or {}, and the other one a state of its own.",
+            Parameter(given[0].quantity),
+            Parameter(given[1].quantity),
         )
-    return given[0] if given else None
+    if not given:
+        return None
+    return given[0]
 
 
 def errors_that_count(rows: JudgedTable, quantity: Quantity, label: str | None) -> NDArray[np.bool_]:
@@ -175,61 +216,81 @@ def errors_that_count(rows: JudgedTable, quantity: Quantity, label: str | None) 
     judged = rows.judged()
     if quantity == "error":
         return judged.wrong
-    counts = judged.truth if quantity == "recall" else judged.answers
-    return judged.wrong[counts == judged.names.index(str(label))]
+    positive = judged.names.index(str(label))
+    if quantity == "recall":
+        return judged.wrong[judged.truth == positive]
+    return judged.wrong[judged.answers == positive]
 
 
-def _opened(
-    state: Path, model: Model, watched: str, asked: tuple[Quantity, Promised] | None, positive: str | None,
-    alpha: float | None,
-) -> Monitor:  # fmt: skip
-    if not state.exists():
-        quantity, rate = asked or ("error", "certified")
-        label = _positive(model, quantity, positive)
-        error = _certified(model, quantity, label) if rate == "certified" else _as_error(quantity, rate)
-        return Monitor(error, ALPHA if alpha is None else alpha, watched=watched, quantity=quantity, label=label)
-    found = Monitor.load(state)
-    if found.watched not in (None, watched):
+def _new_monitor(model: Model, digest: str, wanted: WatchedRate, positive: str | None, alpha: float | None) -> Monitor:
+    """A monitor that has seen no rows."""
+    label = _positive_class(model, wanted.quantity, positive)
+    error = wanted.error
+    if error is None:
+        error = _certified(model, wanted.quantity, label)
+    if alpha is None:
+        alpha = ALPHA
+    return Monitor(error, alpha, watched=digest, quantity=wanted.quantity, label=label)
+
+
+def _stored_monitor(
+    state: Path, digest: str, wanted: WatchedRate | None, positive: str | None, alpha: float | None
+) -> Monitor:
+    """The monitor in the state file; raises an error if it is of another model, or watches another rate."""
+    stored = Monitor.load(state)
+    if stored.watched not in (None, digest):
         raise ValueError(f"{state} belongs to another model; a new model needs a new state.")
-    if asked is not None and asked[0] != found.quantity:
+    if wanted is not None and wanted.quantity != stored.quantity:
         raise UnwatchableError(
             "{} watches the {}, not the {}: give {} a state of its own.",
-            str(state), found.quantity, asked[0], Parameter(asked[0]),
-        )  # fmt: skip
-    if positive is not None and label_text(positive) != found.label:
+            str(state),
+            stored.quantity,
+            wanted.quantity,
+            Parameter(wanted.quantity),
+        )
+    if positive is not None and label_text(positive) != stored.label:
         raise UnwatchableError(
             "{} watches the {} of class {}: leave out {}, or use another state.",
-            str(state), found.quantity, found.label, Parameter("positive_class"),
-        )  # fmt: skip
-    given = {"alpha": (alpha, found.alpha)}
-    if asked is not None and asked[1] != "certified":
-        given[asked[0]] = (asked[1], found.error if asked[0] == "error" else 1.0 - found.error)
-    for name, (wanted, kept) in given.items():
-        if wanted is not None and not math.isclose(wanted, kept, rel_tol=1e-12):
-            raise UnwatchableError(
-                "{} is {:g} in {} and cannot be changed to {:g} after rows were seen.",
-                Parameter(name), kept, str(state), wanted,
-            )  # fmt: skip
-    return found
+            str(state),
+            stored.quantity,
+            stored.label,
+            Parameter("positive_class"),
+        )
+    _check_unchanged("alpha", alpha, stored.alpha, state)
+    if wanted is not None and wanted.promised != "certified":
+        kept = stored.error
+        if wanted.quantity != "error":
+            kept = 1.0 - stored.error
+        _check_unchanged(wanted.quantity, wanted.promised, kept, state)
+    return stored
 
 
-def _as_error(quantity: Quantity, rate: float) -> float:
-    """The promised rate as a share of errors."""
-    return rate if quantity == "error" else 1.0 - rate
+def _check_unchanged(name: str, wanted: float | None, kept: float, state: Path) -> None:
+    """Raise an error if a value of the state was given anew and differs."""
+    if wanted is not None and not math.isclose(wanted, kept, rel_tol=1e-12):
+        raise UnwatchableError(
+            "{} is {:g} in {} and cannot be changed to {:g} after rows were seen.",
+            Parameter(name),
+            kept,
+            str(state),
+            wanted,
+        )
 
 
-def _positive(model: Model, quantity: Quantity, positive: str | None) -> str | None:
+def _positive_class(model: Model, quantity: Quantity, positive: str | None) -> str | None:
     """The class that the quantity is about: the given one, or that of the model's threshold."""
-    names, parameter = tuple(map(label_text, model.labels.names)), Parameter("positive_class")
+    parameter = Parameter("positive_class")
     if quantity == "error":
         if positive is not None:
             raise ParameterError("{} goes with {} or {}.", parameter, Parameter("recall"), Parameter("precision"))
         return None
+    names = tuple(label_text(name) for name in model.labels.names)
     if positive is None and model.decision.positive is not None:
         return names[model.decision.positive]
-    if positive is None or label_text(positive) not in names:
-        got = "nothing" if positive is None else repr(positive)
-        raise ParameterError("{} must name the class to watch, {}; got {}.", parameter, listed(names), got)
+    if positive is None:
+        raise ParameterError("{} must name the class to watch, {}; got nothing.", parameter, listed(names))
+    if label_text(positive) not in names:
+        raise ParameterError("{} must name the class to watch, {}; got {!r}.", parameter, listed(names), positive)
     return label_text(positive)
 
 
@@ -243,10 +304,11 @@ _AT_THRESHOLD: dict[Quantity, tuple[type[CutBound | CutTest], ...]] = {
 
 def _certified(model: Model, quantity: Quantity, label: str | None) -> float:
     """The share of errors that the model's certificate promises for its own answers."""
-    certificate, given = model.certificate, Parameter(quantity)
+    certificate = model.certificate
+    parameter = Parameter(quantity)
     if certificate is not None and certificate.facts.n_groups is not None:
         raise UnwatchableError(
-            "the model's certificate is about new groups, but a monitor counts single rows: set {}.", given
+            "the model's certificate is about new groups, but a monitor counts single rows: set {}.", parameter
         )
     if quantity != "error":
         return _certified_of_class(model, quantity, label)
@@ -255,18 +317,21 @@ def _certified(model: Model, quantity: Quantity, label: str | None) -> float:
         if bound is None:
             raise UnwatchableError(
                 "the model predicts with a threshold whose error rate its certificate does not bound: set {}, the "
-                "error rate to watch.", given,
-            )  # fmt: skip
+                "error rate to watch.",
+                parameter,
+            )
         return bound
     if model.decision != ARGMAX:
         raise UnwatchableError(
             "the model abstains, but its certified error rate is that of the plain vote (the most likely class): set "
-            "{}, the error rate to watch.", given,
-        )  # fmt: skip
-    bound = None if certificate is None else certificate.vote_error_bound
-    if bound is None or bound >= 1.0:
-        raise UnwatchableError("the model has no certified error rate to watch: set {}.", given)
-    return bound
+            "{}, the error rate to watch.",
+            parameter,
+        )
+    if certificate is not None:
+        bound = certificate.vote_error_bound
+        if bound is not None and bound < 1.0:
+            return bound
+    raise UnwatchableError("the model has no certified error rate to watch: set {}.", parameter)
 
 
 def _certified_of_class(model: Model, quantity: Quantity, label: str | None) -> float:
@@ -283,8 +348,11 @@ def _certified_of_class(model: Model, quantity: Quantity, label: str | None) -> 
             return bound
     raise UnwatchableError(
         "the model has no certified {} of class {}: give the {} to watch, such as {}.",
-        quantity, label, quantity, Parameter(quantity, 0.9),
-    )  # fmt: skip
+        quantity,
+        label,
+        quantity,
+        Parameter(quantity, 0.9),
+    )
 
 
 def _certified_at_threshold(certificate: Certificate | None, quantity: Quantity, label: str | None) -> float | None:

@@ -31,10 +31,18 @@ def auc(scores: NDArray[np.float64], classes: NDArray[Any], labels: NDArray[Any]
     """
     from sklearn.metrics import roc_auc_score
 
-    by_class = scores.T if len(classes) > 2 else scores.T.reshape(-1, len(scores))[-1:]  # of two, the second's
-    cases = [(labels == label, own) for label, own in zip(classes[-len(by_class) :], by_class, strict=True)]
-    areas = [roc_auc_score(hit, own) for hit, own in cases if hit.any() and not hit.all()]
-    return float(np.mean(areas)) if areas else None
+    if len(classes) == 2:  # one score is enough: that of the second class
+        scores_of_class = {classes[1]: scores.T.reshape(-1, len(scores))[-1]}
+    else:
+        scores_of_class = dict(zip(classes.tolist(), scores.T, strict=True))
+    areas = []
+    for label, own_scores in scores_of_class.items():
+        is_label = labels == label
+        if is_label.any() and not is_label.all():
+            areas.append(roc_auc_score(is_label, own_scores))
+    if not areas:
+        return None
+    return float(np.mean(areas))
 
 
 def log_loss(proba: NDArray[np.float64], classes: NDArray[Any], labels: NDArray[Any]) -> float:

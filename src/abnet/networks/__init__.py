@@ -7,9 +7,10 @@ from abnet.utils.lazy import lazy_names
 if TYPE_CHECKING:
     from abnet.networks.ancestral import Ancestral
     from abnet.networks.bam import BAM
-    from abnet.networks.exact import Exact, expected_output, kl, lift, output, region_probabilities, region_values
+    from abnet.networks.exact import Exact, expected_output, kl, output, region_probabilities, region_values
     from abnet.networks.forward import psi, representation_probabilities
     from abnet.networks.initialisation import FanInUniform, GlorotNormal, Initialisation
+    from abnet.networks.lifting import lift
     from abnet.networks.masks import masked_output, widened
     from abnet.networks.pbgnet import PBGNet
     from abnet.networks.posterior import Posterior
@@ -47,17 +48,10 @@ __getattr__, __dir__ = lazy_names(
     {
         "abnet.networks.ancestral": ["Ancestral"],
         "abnet.networks.bam": ["BAM"],
-        "abnet.networks.exact": [
-            "Exact",
-            "expected_output",
-            "kl",
-            "lift",
-            "output",
-            "region_probabilities",
-            "region_values",
-        ],
+        "abnet.networks.exact": ["Exact", "expected_output", "kl", "output", "region_probabilities", "region_values"],
         "abnet.networks.forward": ["psi", "representation_probabilities"],
         "abnet.networks.initialisation": ["FanInUniform", "GlorotNormal", "Initialisation"],
+        "abnet.networks.lifting": ["lift"],
         "abnet.networks.masks": ["masked_output", "widened"],
         "abnet.networks.pbgnet": ["PBGNet"],
         "abnet.networks.posterior": ["Posterior"],

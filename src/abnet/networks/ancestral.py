@@ -11,13 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from numpy.typing import ArrayLike
-
-from abnet.networks.bam import BAM
 from abnet.networks.cube import erf
-from abnet.networks.exact import lifted_inputs, mean_activation
 from abnet.networks.gaussian_kl import gaussian_kl
+from abnet.networks.independent_signs import normal_means
 from abnet.networks.jax_helpers import uniform
+from abnet.networks.lifting import mean_activation
 from abnet.networks.protocol import Aggregation, check_hidden_layer, check_outputs, linear_loss, require_key
 from abnet.networks.shapes import Answers, Float, Key, Lifted, Losses, Matrices, Table
 from abnet.utils.checks import count
@@ -139,10 +137,7 @@ def local_expectation(layers: Matrices, lifted: Float[Any, "rows _"], key: Key) 
 
 
 def normal_mean(V: Float[Any, "1 _"], m: Float[Any, "rows d"]) -> Float[Any, "rows"]:
-    """Mean of the output neuron above independent signs with means m, with ``W s`` approximated as normal.
-
-    ``erf((W m + b)/sqrt(2(d + 1 + v)))`` with the exact variance ``v = Σ_i W_i² (1 - m_i²)``. The normal approximation
-    is poor if one weight dominates.
+    """`abnet.networks.independent_signs.normal_means` of the output neuron, with the rows first.
 
     Parameters
     ----------
@@ -155,10 +150,7 @@ def normal_mean(V: Float[Any, "1 _"], m: Float[Any, "rows d"]) -> Float[Any, "ro
     """
     if V.shape != (1, m.shape[1] + 1):
         raise ValueError(f"V must have the shape (1, {m.shape[1] + 1}) for {m.shape[1]} signs; got {V.shape}.")
-    W = V[0, :-1]
-    b = V[0, -1]
-    v = (1 - m**2) @ W**2
-    return erf((m @ W + b) * (2 * (V.shape[1] + v)) ** -0.5)
+    return normal_means(V, m.T)[0]
 
 
 def mean_of_paths(
@@ -235,13 +227,25 @@ class Ancestral(Aggregation):
     n_samples: int = 100
     certified: ClassVar[bool] = True
     sampled: ClassVar[bool] = True
-    by_library: ClassVar[bool] = True
-    """Paths need no table, so XLA's kernel library is faster; `results/certificates.csv` was computed with it."""
 
     def __post_init__(self) -> None:
         count("n_samples", self.n_samples)
 
+    def by_library(self, sizes: tuple[int, ...]) -> bool:
+        """Yes: paths need no table. `results/certificates.csv` was computed with the library."""
+        return True
+
     def output(self, layers: Matrices, lifted: Lifted, key: Key = None, table: Table = None) -> Answers:
+        """Mean of `n_samples` paths of each row, which is unbiased."""
+        require_key(key, "Ancestral")
+        check_outputs(layers, table)
+        if table is None:
+            return output(layers, lifted, key, self.n_samples)
+        from abnet.networks.classes import path_probabilities
+
+        return path_probabilities(layers, lifted, key, self.n_samples, table)
+
+    def surrogate(self, layers: Matrices, lifted: Lifted, key: Key = None, table: Table = None) -> Answers:
         """`normal_output`, or `normal_probabilities` for several classes."""
         from abnet.networks.classes import normal_probabilities
 
@@ -259,15 +263,3 @@ class Ancestral(Aggregation):
     def kl(self, layers: Matrices, prior: Matrices, log_sigma: Sequence[Any]) -> Float[Any, ""]:
         """Every layer once."""
         return gaussian_kl(layers, prior, log_sigma)
-
-    def __call__(self, bam: BAM, X: ArrayLike, key: Key = None, table: Table = None) -> Float[Any, "n *K"]:
-        """Mean of `n_samples` paths of each row, which is unbiased; `output` is a surrogate for training."""
-        require_key(key, "Ancestral")
-        check_outputs(bam.layers, table)
-        layers = bam.layers
-        lifted = lifted_inputs(bam, X)
-        if table is None:
-            return output(layers, lifted, key, self.n_samples)
-        from abnet.networks.classes import path_probabilities
-
-        return path_probabilities(layers, lifted, key, self.n_samples, table)

@@ -10,9 +10,10 @@ from typing import Any
 from abnet.networks.ancestral import draw_signs, last_means, mean_of_paths, sign_means
 from abnet.networks.codebook import decoded
 from abnet.networks.cube import erf
+from abnet.networks.independent_signs import normal_means
 from abnet.networks.shapes import Float, Key, Matrices
 
-__all__ = ["normal_means", "normal_probabilities", "path_probabilities"]
+__all__ = ["normal_probabilities", "path_probabilities"]
 
 
 def path_probabilities(
@@ -63,11 +64,3 @@ def normal_probabilities(
         return decoded(table, normal_means(layers[-1], m.T).T)
 
     return mean_of_paths(path, layers, lifted, key, n_samples)
-
-
-def normal_means(V: Float[Any, "c _"], m: Float[Any, "d rows"]) -> Float[Any, "c rows"]:
-    """`ancestral.normal_mean` for every neuron of a layer, with the rows last."""
-    W = V[:, :-1]
-    b = V[:, -1]
-    v = W**2 @ (1 - m**2)
-    return erf((W @ m + b[:, None]) * (2 * (V.shape[1] + v)) ** -0.5)

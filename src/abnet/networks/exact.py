@@ -5,16 +5,25 @@ Every function takes a network either as a `BAM` or, if it is called in a traini
 the same formula.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from abnet.networks.bam import BAM, check_inputs
-from abnet.networks.cube import BLOCK, corner_probabilities, corners, erf, map_blocks, multilinear, namespace
+from abnet.networks.bam import BAM
+from abnet.networks.cube import BLOCK, corner_probabilities, corners, map_blocks, multilinear, namespace
 from abnet.networks.gaussian_kl import gaussian_kl
+from abnet.networks.independent_signs import (
+    WIDEST_TABLE,
+    activation_error,
+    is_narrow,
+    layer_error,
+    layer_means,
+    multilinear_error,
+    surrogate_means,
+)
+from abnet.networks.lifting import lift, lifted_inputs, mean_activation
 from abnet.networks.protocol import WIDEST_IN_SEQUENCE, Aggregation, check_outputs, linear_loss
 from abnet.networks.shapes import Answers, Float, Key, Lifted, Losses, Matrices, Table
 
@@ -24,147 +33,123 @@ __all__ = [
     "check_width",
     "expected_output",
     "kl",
-    "lift",
-    "lift_into",
-    "lifted_inputs",
-    "mean_activation",
+    "has_wide_top",
     "output",
+    "output_error",
     "region_probabilities",
     "region_values",
     "regions",
 ]
 
+Means = Callable[[Any, Any], Any]
+"""From a layer and the means of the independent signs that it reads to its means."""
 MAX_WIDTH = 20
-"""Widest layer computed exactly: one pair of such layers costs 2^41 operations."""
+"""Widest layer with a table of all representations: one pair of such layers costs 2^41 operations."""
+SERIES_NUMBERS = 512
+"""Numbers that the series works on for a row, of which some dozens are kept for every sign in the backward pass."""
 
 
-def lift(x: Float[Any, "rows d"]) -> Float[Any, "rows d+1"]:
-    """Rows as unit vectors with a constant input: ``x̃ = (x, 1)/sqrt(‖x‖² + 1)``.
+def check_width(sizes: tuple[int, ...], *, all_layers: bool = False) -> None:
+    """Raise a ValueError for a network that is too wide for exact computation.
 
-    Parameters
-    ----------
-    x : array (rows, d)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> lift(np.array([[0.0, 0.0], [2.0, 2.0]]))
-    array([[0.        , 0.        , 1.        ],
-           [0.66666667, 0.66666667, 0.33333333]])
-    """
-    if x.ndim != 2:
-        raise ValueError(f"x must be an array of rows, (rows, d); got the shape {x.shape}.")
-    if isinstance(x, np.ndarray):
-        return lift_into(np.empty((len(x), x.shape[1] + 1), x.dtype), x)
-    xp = namespace(x)
-    x1 = _below_overflow(x, xp)
-    return x1 / xp.sqrt(xp.sum(x1**2, axis=1, keepdims=True))
-
-
-def _below_overflow(x: Any, xp: Any) -> Any:
-    """``(x, 1)`` divided by its largest entry: squares of entries above 1e19 overflow float32."""
-    largest = xp.maximum(xp.max(xp.abs(x), axis=1, keepdims=True, initial=0), x.dtype.type(1))
-    return xp.concatenate([x / largest, 1 / largest], axis=1)
-
-
-_LIFTED_ROWS = 64
-
-
-def lift_into(out: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
-    """`lift` written to a NumPy array (rows, d + 1), block by block.
-
-    Blocks keep intermediate results in the cache: allocating large temporaries takes longer than the arithmetic.
-    """
-    buffer = np.empty((_LIFTED_ROWS, x.shape[1] + 1), x.dtype)
-    for first in range(0, len(x), _LIFTED_ROWS):
-        rows = x[first : first + _LIFTED_ROWS]
-        lifted = out[first : first + _LIFTED_ROWS]
-        spare = buffer[: len(rows)]
-        sizes = np.abs(rows, out=spare[:, :-1])
-        largest = np.maximum(sizes.max(axis=1, keepdims=True, initial=0), x.dtype.type(1))
-        np.divide(rows, largest, out=lifted[:, :-1])
-        np.divide(1, largest, out=lifted[:, -1:])
-        squares = np.square(lifted, out=spare)
-        lifted /= np.sqrt(squares.sum(axis=1, keepdims=True))
-    return out
-
-
-def lifted_inputs(bam: BAM, X: ArrayLike) -> Float[Any, "n _"]:
-    """Lift plain inputs of a network, in its array library and precision; wrong shapes raise a ValueError.
+    The neurons of a layer share the signs that they read, so the layers need tables of all representations. Only the
+    last hidden layer below a single output neuron needs none, and may have any width.
 
     Parameters
     ----------
-    bam : BAM
-    X : array (n, d_0)
+    sizes : tuple of int
+        ``(d_0, …, d_L)``.
+    all_layers : bool
+        Whether the last hidden layer needs a table even so.
     """
-    rows: Any = X
-    if not hasattr(X, "dtype"):
-        rows = np.asarray(X)
-    check_inputs(bam, rows)
-    return lift(namespace(bam.weights[0]).asarray(rows, dtype=bam.weights[0].dtype))
-
-
-def mean_activation(V: Float[Any, "d_k d"], lifted: Float[Any, "rows d"]) -> Float[Any, "rows d_k"]:
-    """Means of a layer of neurons with Gaussian weights on fixed inputs: ``m(x̃) = erf(V x̃ / √2)``.
-
-    With the lifted input this is ``erf((W x + b)/sqrt(2(‖x‖² + 1)))`` at layer 1 and
-    ``erf((W s + b)/sqrt(2(d + 1)))`` above.
-
-    Parameters
-    ----------
-    V : array (d_k, d_{k-1} + 1)
-    lifted : array (rows, d_{k-1} + 1)
-
-    Returns
-    -------
-    array (rows, d_k)
-    """
-    if not V.ndim == lifted.ndim == 2 or V.shape[1] != lifted.shape[1]:
-        raise ValueError(f"a layer of shape {V.shape} does not match lifted rows of shape {lifted.shape}.")
-    return erf((lifted @ V.T) * V.dtype.type(0.5**0.5))
-
-
-def check_width(sizes: tuple[int, ...]) -> None:
-    """Raise a ValueError for a network that is too wide for exact computation."""
-    for layer, d in enumerate(sizes[1:-1], start=1):
+    with_tables = sizes[1:-1]
+    if sizes[-1] == 1 and not all_layers:
+        with_tables = sizes[1:-2]
+    for layer, d in enumerate(with_tables, start=1):
         if d > MAX_WIDTH:
             raise ValueError(
-                f"Hidden layer {layer} has {d} units: the exact output needs a table of 2^{d} representations "
-                f"(at most 2^{MAX_WIDTH} are allowed). Use narrower layers, or sampling: aggregation='ancestral' "
-                "(certified) or 'uniform' (the paper's, an estimate)."
+                f"Hidden layer {layer} has {d} units: the exact output needs a table of its 2^{d} representations (at "
+                f"most 2^{MAX_WIDTH} are allowed; only the last hidden layer below one output may have any width). Use "
+                "narrower layers, or sampling: aggregation='ancestral' (certified) or 'uniform' (the paper's, an "
+                "estimate)."
             )
 
 
-def regions(layers: Matrices, table: Table = None) -> Float[Any, "_ *K"]:
-    """`region_values` of a network given as its layers."""
+def regions(layers: Matrices, table: Table = None, *, means: Means = layer_means) -> Float[Any, "_ *K"]:
+    """`region_values` of a network given as its layers; `means` averages a wide last hidden layer."""
     check_outputs(layers, table)
-    h = table
-    for V in reversed(layers[1:]):
-        h = _expect(h, V)
-    if h is None:
+    if len(layers) == 1:
         # Without a hidden layer, the only representations are the two signs of the output neuron.
-        return namespace(layers[0]).asarray([-1, 1], layers[0].dtype)
+        if table is None:
+            return namespace(layers[0]).asarray([-1, 1], layers[0].dtype)
+        return table
+    *below, last = layers[1:]
+    if has_wide_top(layers, table):
+        # The neurons of the last hidden layer are independent, given the signs of the layer below.
+        *below, V = below
+        h = _for_all_signs(V, lambda m: means(last, m)[:, 0], SERIES_NUMBERS)
+    elif table is None:
+        h = _for_all_signs(last, lambda m: m[:, 0], 1)
+    else:
+        h = _folded(table, last)
+    for V in reversed(below):
+        h = _folded(h, V)
     return h
 
 
-def _expect(h: Any, V: Any) -> Any:
-    """``h_{k-1}`` from ``h_k``; with h None the layer is the single output neuron, whose table is its sign."""
+def has_wide_top(layers: Matrices, table: Table = None) -> bool:
+    """Whether the last hidden layer of at least two is averaged by the series, and not by a table."""
+    return table is None and len(layers) > 2 and not is_narrow(layers[-1])
+
+
+def _folded(h: Any, V: Any) -> Any:
+    """``h_{k-1}`` from ``h_k``, through the layer V between them."""
+    return _for_all_signs(V, lambda m: multilinear(h, m), 2 ** ((V.shape[0] + 1) // 2))
+
+
+def _for_all_signs(V: Any, value: Callable[[Any], Any], columns: int) -> Any:
+    """Values of all representations below a layer, from the means of its neurons.
+
+    Parameters
+    ----------
+    V : array (d_k, d + 1)
+    value : callable
+        Maps means (rows, d_k) to values (rows, ...).
+    columns : int
+        Numbers that `value` works on for each row; its result has as many or fewer.
+    """
     d = V.shape[1] - 1
 
     def block(start: Any, count: int) -> Any:
-        m = mean_activation(V, lift(corners(d, V.dtype, start=start, count=count)))
-        if h is None:
-            return m[:, 0]
-        return multilinear(h, m)
+        return value(mean_activation(V, lift(corners(d, V.dtype, start=start, count=count))))
 
-    # Columns of the corner probabilities in `multilinear`, or of the corners.
-    columns = max(2 ** ((V.shape[0] + 1) // 2), 32)
-    return map_blocks(block, 2**d, namespace(V), block=BLOCK // columns)
+    return map_blocks(block, 2**d, namespace(V), block=BLOCK // max(columns, 32))
 
 
-def output(layers: Matrices, lifted: Float[Any, "rows _"], table: Table = None) -> Float[Any, "rows *K"]:
-    """`expected_output` of a network given as its layers, on lifted inputs."""
-    return multilinear(regions(layers, table), mean_activation(layers[0], lifted))
+def output(
+    layers: Matrices, lifted: Float[Any, "rows _"], table: Table = None, *, means: Means = layer_means
+) -> Float[Any, "rows *K"]:
+    """`expected_output` of a network given as its layers, on lifted inputs; `means` averages a wide last layer."""
+    check_outputs(layers, table)
+    m = mean_activation(layers[0], lifted)
+    if table is None and len(layers) == 2 and not is_narrow(layers[1]):
+        return means(layers[1], m)[:, 0]
+    return multilinear(regions(layers, table, means=means), m)
+
+
+def output_error(layers: Matrices) -> float:
+    """Proved upper bound on the error of `output` in NumPy in float64, for inputs as they are and one output neuron."""
+    *below, last = layers
+    if not below:
+        return activation_error(last)
+    if not is_narrow(last):
+        *below, V = below
+        error = layer_error(last, activation_error(V))
+    else:
+        error = activation_error(last)
+    for V in reversed(below):
+        error += len(V) * activation_error(V) + multilinear_error(len(V))
+    return error
 
 
 def region_values(bam: BAM, table: Table = None) -> Float[Any, "_ *K"]:
@@ -185,7 +170,8 @@ def region_values(bam: BAM, table: Table = None) -> Float[Any, "_ *K"]:
     array (2**d_1,), or (2**d_1, K) with a table
         In [-1, 1] without a table.
     """
-    check_width(bam.sizes)
+    # The table of the leading layer is what is asked for, even if it is the last hidden layer, too.
+    check_width(bam.sizes, all_layers=table is not None or len(bam.weights) == 2)
     return regions(bam.layers, table)
 
 
@@ -214,7 +200,7 @@ def expected_output(bam: BAM, X: ArrayLike, table: Table = None) -> Float[Any, "
     >>> np.round(expected_output(net, np.array([[3.0, 3.0], [0.0, 0.0]])), 3)
     array([0.382, 0.   ])
     """
-    check_width(bam.sizes)
+    check_width(bam.sizes, all_layers=table is not None)
     return output(bam.layers, lifted_inputs(bam, X), table)
 
 
@@ -234,6 +220,7 @@ def region_probabilities(W: Float[Any, "d _"], b: Float[Any, "d"], X: ArrayLike)
 
     Examples
     --------
+    >>> import numpy as np
     >>> region_probabilities(np.zeros((1, 2)), np.zeros(1), np.array([[1.0, 2.0]]))
     array([[0.5, 0.5]])
     """
@@ -248,7 +235,7 @@ def kl(bam: BAM, prior: BAM) -> Float[Any, ""]:
 
 @dataclass(frozen=True)
 class Exact(Aggregation):
-    """ABNet: ``F_A(x)`` itself, over all representations of every layer."""
+    """ABNet: ``F_A(x)`` itself, for a last hidden layer of any width above layers of at most `MAX_WIDTH` neurons."""
 
     certified: ClassVar[bool] = True
 
@@ -256,9 +243,21 @@ class Exact(Aggregation):
         """Whether all layers are narrow."""
         return max(sizes[1:]) <= WIDEST_IN_SEQUENCE
 
+    def by_library(self, sizes: tuple[int, ...]) -> bool:
+        """Whether there is no table."""
+        return len(sizes) == 3 and sizes[1] > WIDEST_TABLE
+
+    def output_error(self, layers: Matrices) -> float:
+        """`output_error`."""
+        return output_error(layers)
+
     def output(self, layers: Matrices, lifted: Lifted, key: Key = None, table: Table = None) -> Answers:
         """`expected_output`."""
         return output(layers, lifted, table)
+
+    def surrogate(self, layers: Matrices, lifted: Lifted, key: Key = None, table: Table = None) -> Answers:
+        """`output`, with a wide last hidden layer averaged by its normal approximation."""
+        return output(layers, lifted, table, means=surrogate_means)
 
     def losses(
         self, layers: Matrices, lifted: Lifted, targets: Answers, key: Key = None, table: Table = None

@@ -6,7 +6,8 @@ from numpy.typing import ArrayLike
 
 from abnet.networks.bam import BAM
 from abnet.networks.cube import BLOCK, corner_probabilities, corners, namespace, sum_blocks
-from abnet.networks.exact import check_width, lift, lifted_inputs, mean_activation
+from abnet.networks.exact import check_width
+from abnet.networks.lifting import lift, lifted_inputs, mean_activation
 from abnet.networks.shapes import Float
 
 __all__ = ["psi", "representation_probabilities"]
@@ -43,7 +44,7 @@ def representation_probabilities(bam: BAM, X: ArrayLike, layer: int) -> Float[An
     array([[0.309, 0.691]])
     """
     _check_layer(bam, layer, first=1)
-    check_width(bam.sizes)
+    check_width(bam.sizes, all_layers=True)
     P = corner_probabilities(mean_activation(bam.layers[0], lifted_inputs(bam, X)))
     for V in bam.layers[1:layer]:
         P = _next(P, V)

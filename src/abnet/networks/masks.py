@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 
 from abnet.networks.bam import BAM
 from abnet.networks.cube import corners, multilinear, namespace
-from abnet.networks.exact import check_width, lift, lifted_inputs, mean_activation
+from abnet.networks.exact import check_width
+from abnet.networks.lifting import lift, lifted_inputs, mean_activation
 from abnet.networks.shapes import Float
 
 __all__ = ["Masks", "masked_output", "widened"]
@@ -77,7 +78,7 @@ def masked_output(bam: BAM, X: ArrayLike, masks: Masks) -> Float[Any, "n"]:
     >>> bool(np.allclose(masked_output(wide, X, masks), expected_output(small, X)))
     True
     """
-    check_width(bam.sizes)
+    check_width(bam.sizes, all_layers=True)
     layers = bam.layers
     if layers[-1].shape[0] != 1:
         raise ValueError(f"masked_output needs one output neuron; the network has {layers[-1].shape[0]}.")

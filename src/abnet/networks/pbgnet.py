@@ -1,4 +1,7 @@
-"""PBGNet (Letarte, Germain, Guedj, Laviolette 2019): neurons of a layer read independent draws of the layer below."""
+"""PBGNet (Letarte, Germain, Guedj, Laviolette 2019): neurons of a layer read independent draws of the layer below.
+
+So every neuron reads independent signs, and its mean output can be computed at any width.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,9 +11,16 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 
 from abnet.networks.bam import BAM
-from abnet.networks.cube import corners, multilinear
-from abnet.networks.exact import check_width, lift, lifted_inputs, mean_activation
+from abnet.networks.exact import Means
 from abnet.networks.gaussian_kl import gaussian_kl
+from abnet.networks.independent_signs import (
+    WIDEST_TABLE,
+    activation_error,
+    layer_error,
+    layer_means,
+    surrogate_means,
+)
+from abnet.networks.lifting import lifted_inputs, mean_activation
 from abnet.networks.protocol import (
     WIDEST_IN_SEQUENCE,
     Aggregation,
@@ -20,21 +30,24 @@ from abnet.networks.protocol import (
 )
 from abnet.networks.shapes import Answers, Float, Key, Lifted, Losses, Matrices, Table
 
-__all__ = ["PBGNet", "expected_output", "kl", "layer_counts", "output", "path_kl", "tables"]
+__all__ = ["PBGNet", "expected_output", "kl", "layer_counts", "output", "output_error", "path_kl"]
 
 
-def tables(layers: Matrices) -> list[Float[Any, "_ _"]]:
-    """Layers 2…L as tables over the representations below them, ``m_k(s̄)``, each of shape (2**d_{k-1}, d_k)."""
-    return [mean_activation(V, lift(corners(V.shape[1] - 1, V.dtype))) for V in layers[1:]]
-
-
-def output(layers: Matrices, lifted: Float[Any, "rows _"]) -> Float[Any, "rows"]:
-    """PBGNet's output of a network given as its layers, on lifted inputs."""
+def output(layers: Matrices, lifted: Float[Any, "rows _"], *, means: Means = layer_means) -> Float[Any, "rows"]:
+    """PBGNet's output of a network given as its layers, on lifted inputs; `means` averages each layer."""
     check_outputs(layers, None)
     F = mean_activation(layers[0], lifted)
-    for table in tables(layers):
-        F = multilinear(table, F)
+    for V in layers[1:]:
+        F = means(V, F)
     return F[:, 0]
+
+
+def output_error(layers: Matrices) -> float:
+    """Proved upper bound on the error of `output` in NumPy in float64, for inputs as they are."""
+    error = activation_error(layers[0])
+    for V in layers[1:]:
+        error = layer_error(V, error)
+    return error
 
 
 def expected_output(bam: BAM, X: ArrayLike) -> Float[Any, "n"]:
@@ -52,7 +65,6 @@ def expected_output(bam: BAM, X: ArrayLike) -> Float[Any, "n"]:
     array (n,)
         In [-1, 1].
     """
-    check_width(bam.sizes)
     return output(bam.layers, lifted_inputs(bam, X))
 
 
@@ -80,7 +92,7 @@ def path_kl(layers: Matrices, prior: Matrices, log_sigma: Sequence[Any] | None =
 
 @dataclass(frozen=True)
 class PBGNet(Aggregation):
-    """PBGNet, over all representations of every layer."""
+    """PBGNet, exact at any width and depth."""
 
     certified: ClassVar[bool] = True
 
@@ -88,10 +100,23 @@ class PBGNet(Aggregation):
         """Whether all layers are narrow."""
         return max(sizes[1:]) <= WIDEST_IN_SEQUENCE
 
+    def by_library(self, sizes: tuple[int, ...]) -> bool:
+        """Whether there is no table."""
+        return min(sizes[1:-1], default=0) > WIDEST_TABLE
+
+    def output_error(self, layers: Matrices) -> float:
+        """`output_error`."""
+        return output_error(layers)
+
     def output(self, layers: Matrices, lifted: Lifted, key: Key = None, table: Table = None) -> Answers:
         """`expected_output`."""
         refuse_table(table, "PBGNet")
         return output(layers, lifted)
+
+    def surrogate(self, layers: Matrices, lifted: Lifted, key: Key = None, table: Table = None) -> Answers:
+        """`output`, with wide layers averaged by their normal approximation."""
+        refuse_table(table, "PBGNet")
+        return output(layers, lifted, means=surrogate_means)
 
     def losses(
         self, layers: Matrices, lifted: Lifted, targets: Answers, key: Key = None, table: Table = None

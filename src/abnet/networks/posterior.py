@@ -108,13 +108,21 @@ class Posterior:
         divergences = [one(_member(self.layers, m), _member(self.prior, m)) for m in range(self.n_members)]
         return mean_of_members(namespace(self.layers[0]).stack(divergences))
 
-    def outputs(self, lifted: Float[Any, "rows _"], key: Key = None, table: Table = None) -> Float[Any, "M rows *K"]:
-        """Output of every member on lifted rows, shape (M, rows), or (M, rows, K) with a table."""
+    def outputs(
+        self, lifted: Float[Any, "rows _"], key: Key = None, table: Table = None, *, surrogate: bool = False
+    ) -> Float[Any, "M rows *K"]:
+        """Output of every member on lifted rows, shape (M, rows), or (M, rows, K) with a table.
+
+        With `surrogate`, what training uses in its place (`abnet.networks.Aggregation.surrogate`).
+        """
         scaled = self._scaled()
         keys = _keys(key, self.n_members)
+        compute = self.aggregation.output
+        if surrogate:
+            compute = self.aggregation.surrogate
 
         def one(layers: Matrices, k: Key) -> Any:
-            return self.aggregation.output(layers, lifted, k, table)
+            return compute(layers, lifted, k, table)
 
         if self.n_members == 1 or namespace(scaled[0]) is np:
             # With one member, drop the member axis in the compiled program: batched products of one are slower.

@@ -52,23 +52,28 @@ class Aggregation(Protocol):
     sampled: ClassVar[bool] = False
     """Whether `losses` samples: the expectation cannot be computed, and fresh draws estimate it without bias."""
 
-    by_library: ClassVar[bool] = False
-    """Compiler hint: whether XLA may use its kernel library, which is slow for sums over tables."""
-
     def in_sequence(self, sizes: tuple[int, ...]) -> bool:
         """Compiler hint: whether steps at these sizes are so short that kernels run fastest in sequence."""
         return False
 
+    def output_error(self, layers: Matrices) -> float:
+        """Proved upper bound on the error of `output` in NumPy in float64; 0 if there is no such proof."""
+        return 0.0
+
+    def by_library(self, sizes: tuple[int, ...]) -> bool:
+        """Compiler hint: whether XLA may use its kernel library, which is slow for sums over tables."""
+        return False
+
     @abstractmethod
     def output(self, layers: Matrices, lifted: Lifted, key: Key = None, table: Table = None) -> Answers:
-        """The output that training uses; it may be a surrogate.
+        """The output, or an estimate of it.
 
         Parameters
         ----------
         layers : tuple of arrays (d_k, d_{k-1} + 1)
             ``V_k = (W_k, b_k)``, in units of the layer's standard deviation.
         lifted : array (rows, d_0 + 1)
-            Inputs as unit vectors (`abnet.networks.exact.lift`).
+            Inputs as unit vectors (`abnet.networks.lifting.lift`).
         key : JAX PRNG key
             Ignored if nothing is drawn.
         table : array (2**d_L, K), optional
@@ -78,6 +83,10 @@ class Aggregation(Protocol):
         -------
         array (rows,) in [-1, 1], or (rows, K) with a table
         """
+
+    def surrogate(self, layers: Matrices, lifted: Lifted, key: Key = None, table: Table = None) -> Answers:
+        """What training uses instead of `output`, with the same parameters and result; by default `output` itself."""
+        return self.output(layers, lifted, key, table)
 
     @abstractmethod
     def kl(self, layers: Matrices, prior: Matrices, log_sigma: Sequence[Any]) -> Float[Any, ""]:
@@ -109,7 +118,7 @@ class Aggregation(Protocol):
         -------
         array (n,), or (n, K) with a table
         """
-        from abnet.networks.exact import lifted_inputs
+        from abnet.networks.lifting import lifted_inputs
 
         return self.output(bam.layers, lifted_inputs(bam, X), key, table)
 

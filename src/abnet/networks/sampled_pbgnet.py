@@ -7,8 +7,8 @@ from typing import Any
 
 from abnet.networks.ancestral import sign_means
 from abnet.networks.cube import map_blocks
-from abnet.networks.exact import mean_activation
 from abnet.networks.jax_helpers import uniform
+from abnet.networks.lifting import mean_activation
 from abnet.networks.pbgnet import path_kl
 from abnet.networks.protocol import Aggregation, check_outputs, refuse_table, require_key
 from abnet.networks.shapes import Answers, Float, Key, Lifted, Matrices, Table

@@ -15,6 +15,7 @@ That takes d N complex products instead of 2^d. The proof of both error terms is
 """
 
 import math
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 from abnet.networks.cube import check_means, namespace
 from abnet.networks.shapes import Float
 
-__all__ = ["SquareWaves", "square_waves", "wave_error", "wave_means"]
+__all__ = ["WaveSeries", "SquareWaves", "square_waves", "wave_error", "wave_means"]
 
 REACH = {"float32": 5.3, "float64": 8.6}
 """T by precision: errors are of the size ``e^{-T²/2}``, which is 8e-7 and 9e-17."""
@@ -89,7 +90,7 @@ def wave_means(V: Float[Any, "units _"], m: Float[Any, "rows d"]) -> Float[Any, 
     if namespace(m) is not np:
         return _means_in_jax(V, m)
     units = max(TABLE // (V.shape[1] * square_waves(V).frequencies.shape[1]), 1)
-    parts = [_means(V[first : first + units], m) for first in range(0, len(V), units)]
+    parts = [WaveSeries.of(V[first : first + units]).means(m) for first in range(0, len(V), units)]
     return np.concatenate(parts, axis=1)
 
 
@@ -183,22 +184,59 @@ def _scaled(V: Any) -> Any:
     return V * V.dtype.type(V.shape[1] ** -0.5)
 
 
-def _means(V: NDArray[Any], m: NDArray[Any]) -> NDArray[Any]:
-    """`wave_means` in NumPy, for as many neurons as `TABLE` allows."""
-    waves = square_waves(V)
-    scaled = _scaled(V)
-    # One axis for all terms of all neurons, one row for each sign.
-    angles = (scaled.T[:, :, None] * waves.frequencies[None]).reshape(V.shape[1], -1)
-    cosines = np.cos(angles[:-1])
-    sines = np.sin(angles[:-1])
-    weights = waves.amplitudes.ravel() * np.exp(1j * angles[-1])
-    means = np.empty((len(m), len(V)), m.dtype)
-    step = max(BLOCK // len(weights), 1)
-    for first in range(0, len(m), step):
-        rows = slice(first, first + step)
-        terms = weights * _products(m[rows], cosines, sines)
-        means[rows] = terms.imag.reshape(-1, *waves.frequencies.shape).sum(axis=2)
-    return _with_sure_signs(means, waves, scaled, m)
+@dataclass(frozen=True, eq=False)
+class WaveSeries:
+    """The series of some neurons in NumPy: what of it depends on the weights alone.
+
+    Attributes
+    ----------
+    scaled : array (units, d + 1)
+        ``(v, c)``.
+    limits : array (units,)
+        ``T σ``: the output is the sign of ``c + Σ_j v_j m_j`` where that is as large.
+    cosines, sines : arrays (d, units, N)
+        Of ``v_j t_k``.
+    by_imaginary, by_real : arrays (units, N)
+        ``a_k cos(c t_k)`` and ``a_k sin(c t_k)``: what the imaginary and the real part of the product of the factors
+        are multiplied by.
+    """
+
+    scaled: NDArray[Any]
+    limits: NDArray[Any]
+    cosines: NDArray[Any]
+    sines: NDArray[Any]
+    by_imaginary: NDArray[Any]
+    by_real: NDArray[Any]
+
+    @staticmethod
+    def of(V: NDArray[Any]) -> "WaveSeries":
+        """The series of a layer (units, d + 1)."""
+        waves = square_waves(V)
+        scaled = _scaled(V)
+        angles = scaled.T[:, :, None] * waves.frequencies[None]
+        return WaveSeries(
+            scaled=scaled,
+            limits=waves.reach * waves.deviation,
+            cosines=np.cos(angles[:-1]),
+            sines=np.sin(angles[:-1]),
+            by_imaginary=waves.amplitudes * np.cos(angles[-1]),
+            by_real=waves.amplitudes * np.sin(angles[-1]),
+        )
+
+    def means(self, m: NDArray[Any]) -> NDArray[Any]:
+        """`wave_means` of these neurons."""
+        shape = self.by_real.shape
+        # One axis for all terms of all neurons, one row for each sign.
+        cosines = self.cosines.reshape(m.shape[1], -1)
+        sines = self.sines.reshape(m.shape[1], -1)
+        weights = (self.by_imaginary + 1j * self.by_real).ravel()
+        means = np.empty((len(m), len(self.scaled)), m.dtype)
+        step = max(BLOCK // len(weights), 1)
+        for first in range(0, len(m), step):
+            rows = slice(first, first + step)
+            terms = weights * _products(m[rows], cosines, sines)
+            means[rows] = terms.imag.reshape(-1, *shape).sum(axis=2)
+        return _with_sure_signs(means, self.limits, self.scaled, m)
 
 
 def _products(m: NDArray[Any], cosines: NDArray[Any], sines: NDArray[Any]) -> NDArray[Any]:
@@ -213,27 +251,38 @@ def _products(m: NDArray[Any], cosines: NDArray[Any], sines: NDArray[Any]) -> ND
     return product
 
 
-def _with_sure_signs(means: Any, waves: SquareWaves, scaled: Any, m: Any) -> Any:
+def _with_sure_signs(means: Any, limits: Any, scaled: Any, m: Any) -> Any:
     """The sign of U's mean where that is T standard deviations or more from 0, and else `means`."""
     xp = namespace(m)
     mean = m @ scaled[:, :-1].T + scaled[None, :, -1]
-    is_sure = xp.abs(mean) >= (waves.reach * waves.deviation)[None, :]
+    is_sure = xp.abs(mean) >= limits[None, :]
     return xp.where(is_sure, xp.sign(mean), means)
 
 
 def _means_in_jax(V: Any, m: Any) -> Any:
-    """`wave_means` in JAX."""
+    """`wave_means` in JAX, neuron by neuron: the numbers of all neurons at once would not stay in the cache."""
     import jax
-    import jax.numpy as jnp
 
     # The result does not depend on the half period, so neither does its gradient.
     waves = square_waves(jax.lax.stop_gradient(V), TERMS[V.dtype.name])
     scaled = _scaled(V)
-    angles = (scaled.T[:, :, None] * waves.frequencies[None]).reshape(V.shape[1], -1)
+    if len(V) == 1:
+        means = _mean_in_jax(scaled[0], waves.frequencies[0], waves.amplitudes[0], m)[:, None]
+    else:
+        neurons = (scaled, waves.frequencies, waves.amplitudes)
+        # The backward pass computes a neuron's products again: those of all neurons would fill the memory.
+        means = jax.lax.map(jax.checkpoint(lambda neuron: _mean_in_jax(neuron[0], neuron[1], neuron[2], m)), neurons).T
+    return _with_sure_signs(means, waves.reach * waves.deviation, scaled, m)
+
+
+def _mean_in_jax(scaled: Any, frequencies: Any, amplitudes: Any, m: Any) -> Any:
+    """The series of one neuron, (rows,)."""
+    import jax.numpy as jnp
+
+    angles = scaled[:, None] * frequencies[None]
     real, imaginary = _jax_products()(m, jnp.cos(angles[:-1]), jnp.sin(angles[:-1]))
     terms = imaginary * jnp.cos(angles[-1])[None] + real * jnp.sin(angles[-1])[None]
-    means = (terms.reshape(-1, *waves.frequencies.shape) * waves.amplitudes[None]).sum(axis=2)
-    return _with_sure_signs(means, waves, scaled, m)
+    return terms @ amplitudes
 
 
 @cache
@@ -269,7 +318,8 @@ def _jax_products() -> Any:
             return below, ((by_sine * sine[None]).sum(axis=1), by_cosine.sum(axis=0), m_j @ by_sine)
 
         m, cosines, sines, before = kept
-        _, (by_m, by_cosines, by_sines) = jax.lax.scan(step, slopes, (m.T, cosines, sines, *before), reverse=True)
+        factors = (m.T, cosines, sines, *before)
+        _, (by_m, by_cosines, by_sines) = jax.lax.scan(step, slopes, factors, reverse=True)
         return by_m.T, by_cosines, by_sines
 
     products.defvjp(forward, backward)

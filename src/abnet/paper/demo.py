@@ -12,7 +12,7 @@ from abnet.certificates.certificate import Certificate
 from abnet.certificates.random_seed import drawn_seed
 from abnet.estimators.certified import CertifiedClassifier
 from abnet.estimators.compare import Contender, Parts, certified, judged, usual_models
-from abnet.estimators.table_parts import Labelled, take, two_random_parts
+from abnet.estimators.labelled_parts import Labelled, split_at_random, take
 from abnet.paper.data.datasets import load
 from abnet.report.page import write_report
 from abnet.utils.atomic import atomic_path, check_writable
@@ -103,8 +103,8 @@ def _digits(seed: int) -> tuple[Labelled, Labelled]:
     data = load("digits")
     names = np.array(data.classes)
     labelled = Labelled(data.X, names[(data.y > 0).astype(int)])
-    learn, test = two_random_parts(labelled, LEARN, seed)
-    return take(labelled, learn), take(labelled, test)
+    split = split_at_random(labelled, LEARN, seed)
+    return take(labelled, split.first), take(labelled, split.counted)
 
 
 def _draw(classifier: Any, contenders: tuple[Contender, ...], path: Path) -> None:

@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 from abnet.bounds.clopper_pearson import clopper_pearson_bound, clopper_pearson_lower
 from abnet.certificates.decision import confidence
 from abnet.certificates.fitted_rows import FittedRows
-from abnet.certificates.training_rows import filter_of, label_values
+from abnet.certificates.training_rows import filter_of
 from abnet.model.model import Model
 from abnet.model.performance_measures import calibration_error, log_loss
 from abnet.report.ranking import Ranking, measure_ranking
 from abnet.utils.class_scores import winners
+from abnet.utils.label_values import label_values
 
 __all__ = [
     "CalibrationBin",

@@ -51,8 +51,6 @@ def write_report(
     title: str | None = None,
     owner: str | None = None,
     purpose: str | None = None,
-    date: str | None = None,
-    data: str | None = None,
     card: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     certificates: Sequence[Certificate] = (),
     rivals: Sequence[Any] = (),
@@ -73,12 +71,12 @@ def write_report(
     X, y : table or array, and labels, optional
         Rows that the model was not trained on. With them, the page has estimates of calibration, confusion and risk at
         every coverage. A label that the model does not know counts as an error.
-    title, owner, purpose, date, data : str, optional
-        Heading of the page; who is accountable for the model; what it is for; a date; a description of the data.
-        They are shown unchanged at the head of the page, instead of those of the card.
+    title, owner, purpose : str, optional
+        Heading of the page; who is accountable for the model; what it is for. They are shown unchanged at the head of
+        the page, instead of those of the card.
     card : path or mapping, optional
-        More facts that only people know, such as human oversight, the source of the data and signatures: a TOML file,
-        or its content. ``abnet report MODEL --card-template`` prints one to fill in.
+        More facts that only people know, such as the date, human oversight, the source of the data and signatures: a
+        TOML file, or its content. ``abnet report MODEL --card-template`` prints one to fill in.
     certificates : sequence of Certificate
         Further certificates of this model, for example from ``abnet certify MODEL TABLE --by COLUMN``.
     rivals : sequence of dict
@@ -111,7 +109,7 @@ def write_report(
     if X is not None:
         prepared = dense(fitted.prepare(X))
         given = measure_rows(fitted, prepared, _codes(fitted.labels, y, len(prepared)))
-    about = about_from(card, title=title, owner=owner, purpose=purpose, date=date, data=data)
+    about = about_from(card, title=title, owner=owner, purpose=purpose)
     page = report_page(
         fitted,
         given,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.certificates.certificate import load_certificate
-from abnet.certificates.training_rows import filter_of, label_values
+from abnet.certificates.training_rows import filter_of
 from abnet.model.labelled_table import target_of
 from abnet.model.model import Model
 from abnet.model.table_rows import ModelOrPath, as_model, frames_of, prepared
@@ -26,6 +26,7 @@ from abnet.tables.table import Table, as_table
 from abnet.tables.unseen import Unseen, merge
 from abnet.utils.atomic import atomic_path
 from abnet.utils.coded_rows import dense
+from abnet.utils.label_values import label_values
 from abnet.utils.progress import ProgressCallback, part_of_progress, report_progress
 
 __all__ = ["ReportedTable", "report_table"]
@@ -85,8 +86,6 @@ def report_table(
     title: str | None = None,
     owner: str | None = None,
     purpose: str | None = None,
-    date: str | None = None,
-    data: str | None = None,
     card: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     certificates: Sequence[str | os.PathLike[str]] = (),
     form: bool = True,
@@ -105,8 +104,8 @@ def report_table(
         Column with the labels; by default the one that the model predicts.
     compared : path, optional
         Other models to show: a file with the output of ``abnet compare --json``.
-    title, owner, purpose, date, data : str, optional
-        Heading of the page; who is accountable for the model; what it is for; a date; a description of the data.
+    title, owner, purpose : str, optional
+        Heading of the page; who is accountable for the model; what it is for.
     card : path or mapping, optional
         More facts that only people know, in the form of ``abnet report MODEL --card-template``.
     certificates : sequence of paths
@@ -117,7 +116,7 @@ def report_table(
         Called with the share that is done, between 0 and 1.
     """
     loaded = as_model(model)
-    about = about_from(card, title=title, owner=owner, purpose=purpose, date=date, data=data)
+    about = about_from(card, title=title, owner=owner, purpose=purpose)
     others = [load_certificate(path) for path in certificates]
     peers: tuple[Peer, ...] = ()
     if compared is not None:

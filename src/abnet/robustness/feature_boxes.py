@@ -19,11 +19,11 @@ from abnet.robustness.box import Boxes
 from abnet.robustness.refusals import refusal
 from abnet.robustness.tolerance import ALL, Size, Tolerance
 from abnet.tables.columns import BooleanColumn, Column, NumericColumn, TextColumn
-from abnet.tables.columns.scaling import scaled
-from abnet.tables.frames import as_table
+from abnet.tables.columns.scaling import filled_and_scaled
 from abnet.tables.preparation.preparation import Unprepared
 from abnet.tables.preparation.scalers import MinMaxMap, StandardMap
 from abnet.tables.preparation.table_map import TableMap
+from abnet.tables.table import as_table
 from abnet.tables.table_errors import listed
 from abnet.utils.coded_rows import dense
 from abnet.utils.errors import ParameterError
@@ -219,7 +219,7 @@ def _of_table(model: Model, X: Any, base: TableMap, tolerance: Tolerance) -> Fea
                 numbers = column.raw(table)
                 ends = _table_interval(column, numbers, size)
                 for side, end in zip((low, high), ends, strict=True):
-                    moved = scaled(end, column.fill, column.mean, column.scale).astype(np.float32)
+                    moved = filled_and_scaled(end, column.fill, column.mean, column.scale).astype(np.float32)
                     side[:, first] = np.where(np.isnan(numbers), features[:, first], moved)
                 offset = column.form.offset
                 moving.append(

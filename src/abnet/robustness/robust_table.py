@@ -13,8 +13,8 @@ from abnet.model.table_rows import ModelOrPath, as_model, whole_table
 from abnet.robustness.certified_rows import Robustness, certified
 from abnet.robustness.robust_rows import robust_rows
 from abnet.robustness.search import NODES
-from abnet.tables.frames import as_table
 from abnet.tables.model_labels import true_labels
+from abnet.tables.table import as_table
 from abnet.utils.atomic import atomic_path
 from abnet.utils.parameters import check_fraction, check_positive
 from abnet.utils.progress import report_progress
@@ -90,7 +90,7 @@ def robust_table(
     if truth is not None or target in frame.columns:
         judged = judge_model_rows(loaded, frame, truth=truth)
         judged.check_alone(loaded)
-        refuse_fitted(judged.seen, instead="Certify on other rows.")
+        refuse_fitted(judged.fitted_rows, instead="Certify on other rows.")
         frame = _labelled(loaded, frame, str(target))
         notes += judged.notes
     report_progress("Cells within the tolerance")

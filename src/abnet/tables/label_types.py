@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from abnet.tables.cells import to_text
 
-__all__ = ["is_number", "typed_labels"]
+__all__ = ["is_number", "sorted_as_typed", "typed_labels"]
 
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?")
 """A number without an exponent or leading zeros, which would make it a code."""
@@ -43,6 +43,17 @@ def typed_labels(labels: NDArray[Any]) -> tuple[NDArray[Any], str]:
     if all(is_number(text) for text in texts):
         return _as_numbers(texts), one_number
     return np.array([_number_text(text) for text in texts]), one_number
+
+
+def sorted_as_typed(labels: NDArray[Any]) -> NDArray[np.intp]:
+    """The order of different labels by the values that their text stands for.
+
+    Examples
+    --------
+    >>> sorted_as_typed(np.array(["10", "9"]))
+    array([1, 0])
+    """
+    return np.argsort(typed_labels(labels)[0], kind="stable")
 
 
 def is_number(text: str) -> bool:

@@ -22,7 +22,7 @@ from abnet.utils.wording import number_of
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["FeaturesAndLabels", "check_target", "labelled", "split_target"]
+__all__ = ["FeaturesAndLabels", "check_target", "labelled", "labels_as_written", "split_target"]
 
 
 class FeaturesAndLabels(NamedTuple):
@@ -171,7 +171,7 @@ def _labels(table: Table, column: str, typed: bool) -> tuple[NDArray[Any], list[
     distinct = table.cells(column).distinct()
     rows_of_value = np.array(distinct.counts())
     present = np.flatnonzero(rows_of_value)
-    as_written = _as_written([distinct.values[place] for place in present.tolist()])
+    as_written = labels_as_written([distinct.values[place] for place in present.tolist()])
     converted, one_number = typed_labels(as_written)
     classes, class_of_value = np.unique(converted, return_inverse=True)
     rows_of_class = np.zeros(len(classes), np.intp)
@@ -191,8 +191,8 @@ def _labels(table: Table, column: str, typed: bool) -> tuple[NDArray[Any], list[
     return label_of_value[distinct.codes], notes
 
 
-def _as_written(values: list[Any]) -> NDArray[Any]:
-    """Labels of one plain type as they are; any others as text."""
+def labels_as_written(values: list[Any]) -> NDArray[Any]:
+    """Distinct labels of one plain type as they are; any others as text."""
     types = {type(value) for value in values}
     if types in ({bool}, {int}, {float}):
         return np.array(values)

@@ -48,18 +48,22 @@ class Centring:
     def of(lifted: Any) -> "Centring":
         """The map fitted to these rows (rows, d + 1): an array, or an object that returns arrays for slices."""
         n = len(lifted)
-        constant, sums = np.empty(n), [np.zeros(0)] * 3
+        constant = np.empty(n)
+        sum_of_products = np.zeros(0)
+        sum_of_squares = np.zeros(0)
+        total = np.zeros(0)
         for start in range(0, n, STREAMED):
             block = lifted[start : start + STREAMED]
-            z, constant[start : start + STREAMED] = block[:, :-1], block[:, -1]
-            parts = (z * block[:, -1:], np.square(z, dtype=np.float64), z)
-            sums = [_continued(total, part) for total, part in zip(sums, parts, strict=True)]
-        mean, second, first = (total / n for total in sums)
+            z = block[:, :-1]
+            constant[start : start + STREAMED] = block[:, -1]
+            sum_of_products = _continued(sum_of_products, z * block[:, -1:])
+            sum_of_squares = _continued(sum_of_squares, np.square(z, dtype=np.float64))
+            total = _continued(total, z)
         square = float(np.mean(constant**2))
-        shift = mean / square
+        shift = (sum_of_products / n) / square
         # E (z - shift z_0)² and its variance, from sums, without a copy of the rows.
-        second, first = np.asarray(second), first - shift * constant.mean()
-        variance = np.maximum(second - shift**2 * square - first**2, 0)
+        centred_mean = total / n - shift * constant.mean()
+        variance = np.maximum(sum_of_squares / n - shift**2 * square - centred_mean**2, 0)
         typical = float(variance.mean())
         factor = 1 / np.sqrt(variance + FLOOR**2 * typical + 1e-12) / np.sqrt(len(variance))
         return Centring(shift, factor, square**-0.5)
@@ -85,4 +89,6 @@ STREAMED = 1024
 def _continued(total: NDArray[np.float64], block: NDArray[Any]) -> NDArray[np.float64]:
     """Continue a sequential sum over rows with a block: the result does not depend on the block size."""
     rows = np.asarray(block, np.float64)
-    return np.asarray(np.add.reduce(np.concatenate([total[None], rows]) if len(total) else rows, axis=0))
+    if len(total):
+        rows = np.concatenate([total[None], rows])
+    return np.asarray(np.add.reduce(rows, axis=0))

@@ -58,8 +58,13 @@ def compiled_epoch(learners: tuple[Learner, ...]) -> Any:
 
 @cache
 def _epoch(*, in_sequence: bool) -> Any:
-    options = _available(NO_LIBRARY | IN_SEQUENCE if in_sequence else NO_LIBRARY)
-    return jax.jit(one_epoch, static_argnames=STATIC, compiler_options=options) if options else epoch
+    wanted = NO_LIBRARY
+    if in_sequence:
+        wanted = NO_LIBRARY | IN_SEQUENCE
+    options = _available(wanted)
+    if not options:
+        return epoch
+    return jax.jit(one_epoch, static_argnames=STATIC, compiler_options=options)
 
 
 def _available(options: dict[str, str]) -> dict[str, str]:
@@ -67,11 +72,14 @@ def _available(options: dict[str, str]) -> dict[str, str]:
     if jax.default_backend() != "cpu":
         return {}
     flags = os.environ.get("XLA_FLAGS", "")
-    free = {name: value for name, value in options.items() if name not in flags}
-    return free if _known(free) else {name: value for name, value in free.items() if _known({name: value})}
+    not_set = {name: value for name, value in options.items() if name not in flags}
+    if _known(not_set):
+        return not_set
+    return {name: value for name, value in not_set.items() if _known({name: value})}
 
 
 def _known(options: dict[str, str]) -> bool:
+    """Whether this XLA knows all of the options."""
     try:
         jax.jit(lambda x: x).lower(0.0).compile(compiler_options=dict(options))
     except jax.errors.JaxRuntimeError as error:
@@ -117,7 +125,9 @@ def _folder() -> Path | None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
         return None
-    return folder if os.access(folder, os.W_OK) else None
+    if not os.access(folder, os.W_OK):
+        return None
+    return folder
 
 
 def _enter(folder: Path) -> float:

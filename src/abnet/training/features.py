@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from numbers import Real
 from typing import Any
 
 import msgspec
@@ -11,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from abnet.certificates.row_by_row import check_row_by_row, fits_anew
+from abnet.certificates.row_by_row import check_row_by_row, refit_problem
 from abnet.tables.cells import is_blank
 from abnet.tables.notes import Note
 from abnet.tables.preparation import CodedMap, Preparation, as_preparation
-from abnet.tables.preparation.array_checks import check_preprocessor, check_size, has_far_cells, hint_at_scales
+from abnet.tables.preparation.array_checks import check_preprocessor, check_size, hint_at_scales
 from abnet.tables.preparation.foreign import Foreign
 from abnet.tables.preparation.plain_numbers import PlainNumbers
 from abnet.tables.preparation.preparation import Unprepared
@@ -25,12 +24,13 @@ from abnet.tables.preparation.table_preparation import TablePreparation
 from abnet.tables.preparation.thermometer_codes import ThermometerCodes
 from abnet.tables.preparation.training_inputs import TrainingInputs
 from abnet.tables.table import Table, as_table
+from abnet.training.choose_preprocessor import choose_preprocessor
 from abnet.training.labelled_rows import LabelledRows
 from abnet.utils.caller_rows import is_frame, take_rows
 from abnet.utils.coded_rows import CodedRows, dense
 from abnet.utils.permutation import ordered, places_in
 
-__all__ = ["Features", "allows_certificate", "is_our_own", "prepare", "transformer_for"]
+__all__ = ["Features", "allows_certificate", "is_our_own", "prepare"]
 
 Places = NDArray[np.intp]
 
@@ -77,12 +77,16 @@ class Features:
 
     def inputs(self, rows: slice | Places) -> NDArray[np.float32] | CodedRows:
         """Inputs of the network for some of the rows; codes are not written out."""
-        return self.base[rows] if self.coded is None else self.coded.with_codes(self.base[rows])
+        if self.coded is None:
+            return self.base[rows]
+        return self.coded.with_codes(self.base[rows])
 
     @property
     def preparation(self) -> Preparation:
         """The preparation of the model, with codes if there are any."""
-        return self.stored if self.coded is None else self.coded
+        if self.coded is None:
+            return self.stored
+        return self.coded
 
     @property
     def name(self) -> str | None:
@@ -95,28 +99,33 @@ class Features:
     @property
     def cells(self) -> Places:
         """The input column that each prepared feature comes from."""
-        owners = self.stored.owners
-        return np.arange(self.base.shape[1]) if owners is None else np.array(owners)
+        if self.stored.owners is None:
+            return np.arange(self.base.shape[1])
+        return np.array(self.stored.owners)
 
     def with_notes(self, notes: tuple[Note, ...]) -> "Features":
         """The features with other notes about the columns of the table."""
         stored = msgspec.structs.replace(self.stored, notes=notes)
         self.transformer.map_ = stored
-        coded = None if self.coded is None else msgspec.structs.replace(self.coded, base=stored)
-        return replace(self, stored=stored, coded=coded)
+        if self.coded is None:
+            return replace(self, stored=stored)
+        return replace(self, stored=stored, coded=msgspec.structs.replace(self.coded, base=stored))
 
     def code_map(self) -> CodedMap | None:
         """Codes with thresholds fitted on the first part; None for a preparation that cannot be stored."""
-        base, d = self.stored, self.base.shape[1]
-        if isinstance(base, Unprepared):  # a file has no codes beside nothing
-            base = StandardMap((0.0,) * d, (1.0,) * d)
-        return None if base.why_not_stored else CodedMap.of(base, self.first)
+        preparation = self.stored
+        if isinstance(preparation, Unprepared):  # codes are stored with a map, here one that changes nothing
+            n_features = self.base.shape[1]
+            preparation = StandardMap((0.0,) * n_features, (1.0,) * n_features)
+        if preparation.why_not_stored:
+            return None
+        return CodedMap.of(preparation, self.first)
 
 
 def prepare(
     rows: LabelledRows,
     preprocessor: Any,
-    marks: NDArray[np.float64],
+    label_values: NDArray[np.float64],
     parts: tuple[Places, Places],
     fit_on: Places | None,
     *,
@@ -129,7 +138,7 @@ def prepare(
     rows : LabelledRows
     preprocessor : transformer, str or None
         As passed to the classifier.
-    marks : array (n,)
+    label_values : array (n,)
         Labels as numbers.
     parts : two arrays of indices
         The first part, and the other rows.
@@ -138,22 +147,26 @@ def prepare(
     scaled : bool
         Whether "auto" scales numbers.
     """
-    X, order = rows.X, np.concatenate(parts)
-    wanted = transformer_for(rows, preprocessor, fit_on, scaled=scaled)
-    if wanted is None:
+    X = rows.X
+    order = np.concatenate(parts)
+    n_first = len(parts[0])
+    chosen = choose_preprocessor(rows, preprocessor, fit_on, scaled=scaled)
+    if chosen is None:
         matrix = _finite(X)
         hint_at_scales(matrix)
-        training = _training_inputs(Unprepared(matrix.shape[1]), rows, take_rows(X, fit_on))
-        return Features(ordered(matrix, order), len(parts[0]), Unprepared(matrix.shape[1]), training=training)
+        unprepared = Unprepared(matrix.shape[1])
+        training = _training_inputs(unprepared, rows, take_rows(X, fit_on))
+        return Features(ordered(matrix, order), n_first, unprepared, training=training)
     if isinstance(preprocessor, str) and not is_frame(X):
         # In the precision of the given rows, as in prediction: rounding before scaling would change the features.
         X = check_size(dense(X))
-    fresh = _fresh(wanted)
-    if type(fresh) in (TablePreparation, PlainNumbers):  # a subclass may want the frame
+    unfitted = _unfitted(chosen)
+    if type(unfitted) in (TablePreparation, PlainNumbers):  # a subclass may want the frame
         X = as_table(X).shared()
     first = take_rows(X, fit_on)
-    fitted, ids = _fitted(fresh, first, take_rows(marks, fit_on))
+    fitted = unfitted.fit(first, take_rows(label_values, fit_on))
     stored = as_preparation(fitted)
+    ids = _shared_identifiers(stored, first)
     training = _training_inputs(stored, rows, first)
     if isinstance(X, Table):
         base = fitted.map_.transform(X, places=places_in(order))
@@ -165,18 +178,20 @@ def prepare(
     if stored.why_not_stored:
         stored = as_preparation(fitted, base.shape[1])
         warnings.warn(f"{stored.why_not_stored} Predictions work, but `save` will refuse this model.", stacklevel=5)
-    return Features(base, len(parts[0]), stored, fitted, ids=ids, training=training)
+    return Features(base, n_first, stored, fitted, ids=ids, training=training)
 
 
-def _fitted(fresh: Any, X: Any, marks: NDArray[np.float64]) -> tuple[Any, dict[str, Places]]:
-    """The fitted transformer, and `Features.ids`: every gap is a value by itself."""
-    fitted, ids = fresh.fit(X, marks), {}
-    for note in as_preparation(fitted).notes:
-        if note.code == "shared identifier":
-            codes, values = as_table(X).cells(note.columns[0]).distinct()
-            gaps = np.array([is_blank(value) for value in values])[codes]
-            ids[note.columns[0]] = np.where(gaps, len(values) + np.arange(len(codes)), codes)
-    return fitted, ids
+def _shared_identifiers(preparation: Preparation, X: Any) -> dict[str, Places]:
+    """`Features.ids`: the number of each row's value; every missing value is a value of its own."""
+    ids = {}
+    for note in preparation.notes:
+        if note.code != "shared identifier":
+            continue
+        name = note.columns[0]
+        numbers, values = as_table(X).cells(name).distinct()
+        is_missing = np.array([is_blank(value) for value in values])[numbers]
+        ids[name] = np.where(is_missing, len(values) + np.arange(len(numbers)), numbers)
+    return ids
 
 
 def _training_inputs(preparation: Preparation, rows: LabelledRows, first: Any) -> TrainingInputs | None:
@@ -191,41 +206,8 @@ def _training_inputs(preparation: Preparation, rows: LabelledRows, first: Any) -
     return TrainingInputs.of_array(rows.feature_names or [f"x{place}" for place in range(X.shape[1])], X)
 
 
-def transformer_for(rows: LabelledRows, preprocessor: Any, fit_on: Places | None, *, scaled: bool) -> Any:
-    """Resolve the preprocessors "auto" and "table"; any other is returned unchanged.
-
-    Parameters
-    ----------
-    rows : LabelledRows
-    preprocessor : transformer, str or None
-    fit_on : array of indices or None
-        Rows to fit it on, None for all; the cells of other rows have no influence.
-    scaled : bool
-        Whether numbers are scaled; with explicit widths, inputs are left unscaled.
-    """
-    if not (isinstance(preprocessor, str) and preprocessor in ("auto", "table")):
-        return preprocessor
-    if preprocessor == "table":
-        return TablePreparation()
-    if rows.is_frame:
-        # A single cell, in any row, is enough to make a pandas column non-numeric.
-        return PlainNumbers() if not scaled and _typed_numbers(take_rows(rows.X, fit_on)) else TablePreparation()
-    with np.errstate(over="ignore", invalid="ignore"):  # of numbers too large to be scaled, which are reported later
-        perhaps = isinstance(rows.X, np.ndarray) and np.isnan(rows.X.sum())
-    if perhaps and (gaps := np.isnan(rows.X).any(axis=1)).any():
-        # Rows without missing values are mapped alike, even if a row outside the first part has a missing value.
-        return TablePreparation() if scaled and take_rows(gaps, fit_on).any() else PlainNumbers(scaled=scaled)
-    if not scaled:
-        return None
-    if isinstance(rows.X, np.ndarray) and has_far_cells(take_rows(rows.X, fit_on)):
-        return PlainNumbers(scaled=True)
-    from sklearn.preprocessing import StandardScaler
-
-    return StandardScaler(with_mean=not hasattr(rows.X, "tocsr"))
-
-
-def _fresh(preprocessor: Any) -> Any:
-    """A fresh transformer to fit; "standardise" names the usual one."""
+def _unfitted(preprocessor: Any) -> Any:
+    """An unfitted transformer; "standardise" names the usual one."""
     check_preprocessor(preprocessor)
     if not isinstance(preprocessor, str):
         return clone(preprocessor)
@@ -238,25 +220,8 @@ def _finite(X: Any) -> NDArray[np.float32]:
     """Rows as a finite dense float32 matrix."""
     from sklearn.utils import check_array
 
-    with np.errstate(over="ignore"):  # what becomes infinite is refused
+    with np.errstate(over="ignore"):  # infinite values are rejected
         return dense(check_array(X, accept_sparse="csr", dtype=np.float32, ensure_min_features=1))
-
-
-def _typed_numbers(frame: Any) -> bool:
-    """Whether all columns of a frame have a numeric type, or are objects that are numbers or missing."""
-    columns = list(as_table(frame).columns.values())
-    return bool(columns) and all(map(_is_typed_number, columns))
-
-
-def _is_typed_number(column: Any) -> bool:
-    name = str(column.dtype).lower()
-    if name != "object" or not hasattr(column, "isna"):
-        return name.startswith(("int", "uint", "float"))
-    return all(
-        isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
-        for value, gap in zip(column.to_list(), column.isna(), strict=True)
-        if not gap
-    )
 
 
 def is_our_own(preprocessor: Any) -> bool:
@@ -295,8 +260,8 @@ def allows_certificate(preprocessor: Any, transform: Callable[[Any], Any], X: An
     from abnet.tables.unseen import UnseenWarning
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnseenWarning)  # the fit has told of them
-        reason = fits_anew(preprocessor) or check_row_by_row(transform, X)
+        warnings.simplefilter("ignore", UnseenWarning)  # `prepare` warned of them
+        reason = refit_problem(preprocessor) or check_row_by_row(transform, X)
     if reason:
         warnings.warn(
             f"There is no certificate, only an estimate: the preprocessor does not allow one, because {reason}. It "

@@ -3,14 +3,14 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.networks.exact import lift
+from abnet.networks.lifting import lift
 from abnet.networks.posterior import Posterior
 from abnet.training.class_weights import weights_of_classes
 from abnet.training.learned import PreparedRows
 from abnet.training.loop import Span, pad_rows
 from abnet.training.objective import Objective
 from abnet.training.posterior_learner import PosteriorLearner, start
-from abnet.training.resolve import rate, usual_batch_size
+from abnet.training.resolve import batch_size, rate
 from abnet.training.runner import Stage, train
 from abnet.training.sample_weights import scaled
 from abnet.training.settings import Settings
@@ -47,7 +47,7 @@ def fine_tune(
         train=every_row,
         watch=every_row,
         rate=rate(settings.training),
-        batch_size=usual_batch_size(n_rows),
+        batch_size=batch_size(settings.training, n_rows),
         limits=settings.training.limits,
     )
     learner = PosteriorLearner(prior.sizes, prior.aggregation, prior.n_members, n_classes)

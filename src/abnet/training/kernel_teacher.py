@@ -81,18 +81,23 @@ class KernelTeacher(ClassifierMixin, BaseEstimator):
         """Choose kernel, ridge and sharpness, then fit; all from these rows."""
         rows = np.asarray(X, np.float64)
         self.classes_, codes = np.unique(y, return_inverse=True)
-        weights = np.ones(len(rows)) if sample_weight is None else np.asarray(sample_weight, np.float64)
+        weights = np.ones(len(rows))
+        if sample_weight is not None:
+            weights = np.asarray(sample_weight, np.float64)
         # The ridge λ/w of a row with hardly any weight has to stay finite.
         weights = np.maximum(weights / weights.mean(), LEAST_WEIGHT)
         order = np.random.default_rng(self.random_state).permutation(len(rows))
-        kept, some = np.sort(order[:MOST_ROWS]), np.sort(order[:TRIED_ROWS])
-        tried = np.sort(order[:METRIC_ROWS]) if self.metric else some
+        kept = np.sort(order[:MOST_ROWS])
+        some = np.sort(order[:TRIED_ROWS])
         self._stretch = np.ones(rows.shape[1])
-        self._choose(rows[tried], codes[tried], weights[tried])
         if self.metric:
+            few = np.sort(order[:METRIC_ROWS])
+            self._choose(rows[few], codes[few], weights[few])
             self._solve(rows[some], codes[some], weights[some])
             self._stretch = np.sqrt(relevances(self._rows, self._weights, self._scale, self.laplace))
-            self._choose(rows[tried], codes[tried], weights[tried])
+            self._choose(rows[few], codes[few], weights[few])
+        else:
+            self._choose(rows[some], codes[some], weights[some])
         without = self._solve(rows[kept], codes[kept], weights[kept])
         answers = np.empty((len(rows), self._classes()))
         answers[kept] = softmax(self._sharpness * without)
@@ -110,14 +115,17 @@ class KernelTeacher(ClassifierMixin, BaseEstimator):
         return softmax(self._sharpness * out)
 
     def _choose(self, rows: NDArray[np.float64], codes: NDArray[np.intp], weights: NDArray[np.float64]) -> None:
-        chosen = _chosen(rows * self._stretch, codes, weights, self._classes(), self.laplace)
-        self._scale, self._ridge, self._sharpness = chosen
+        """Choose kernel scale, ridge and sharpness by these rows."""
+        self._scale, self._ridge, self._sharpness = _chosen(
+            rows * self._stretch, codes, weights, self._classes(), self.laplace
+        )
 
     def _solve(
         self, rows: NDArray[np.float64], codes: NDArray[np.intp], weights: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Fit these rows with the scale and ridge chosen, and return their leave-one-out predictions."""
-        self._rows, targets = rows * self._stretch, _centred_targets(codes, self._classes())
+        self._rows = rows * self._stretch
+        targets = _centred_targets(codes, self._classes())
         while True:
             kernel = np.empty((len(rows), len(rows)))
             for block, part in self._kernel(self._rows):
@@ -226,7 +234,9 @@ def squared_distances(A: NDArray[np.float64], B: NDArray[np.float64]) -> NDArray
 def _distances(A: NDArray[np.float64], B: NDArray[np.float64], laplace: bool) -> NDArray[np.float64]:
     """What the kernel falls off with: squared distances, or distances for the Laplace kernel."""
     squared = squared_distances(A, B)
-    return np.sqrt(squared, out=squared) if laplace else squared
+    if laplace:
+        return np.sqrt(squared, out=squared)
+    return squared
 
 
 def _chosen(
@@ -237,9 +247,12 @@ def _chosen(
     laplace: bool,
 ) -> tuple[float, float, float]:
     """Kernel scale, ridge and sharpness with a small leave-one-out log loss: the first two by walks (`_least`)."""
-    distances, targets = _distances(rows, rows, laplace), _centred_targets(codes, n_classes)
-    apart = distances[distances > 0]
-    unit = float(np.median(apart)) if len(apart) else 1.0
+    distances = _distances(rows, rows, laplace)
+    targets = _centred_targets(codes, n_classes)
+    positive = distances[distances > 0]
+    unit = 1.0
+    if len(positive):
+        unit = float(np.median(positive))
 
     def of_sharpness(without: NDArray[np.float64], scale: float, ridge: float, sharpness: float) -> _Tried:
         chances = softmax(sharpness * without)[np.arange(len(codes)), codes]

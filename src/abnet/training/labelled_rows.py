@@ -9,14 +9,16 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, column_or_1d, validate_data
 
-from abnet.tables.label_types import typed_labels
-from abnet.tables.labels import Labels, check_labelled, signs_of
+from abnet.tables.held_out_rows import HeldOutRows
+from abnet.tables.label_types import sorted_as_typed
+from abnet.tables.labels import Labels, check_labelled
 from abnet.tables.preparation.array_checks import with_advice
 from abnet.tables.table import as_frame
 from abnet.utils.caller_rows import column_names, is_frame, take_column, without_column
 from abnet.utils.errors import Parameter, ParameterError
+from abnet.utils.label_values import label_values
 
-__all__ = ["LabelledRows", "checked_rows", "marks_of", "without_groups"]
+__all__ = ["LabelledRows", "checked_rows", "without_groups"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +44,8 @@ class LabelledRows:
         takes several times their memory.
     written : bool
         Whether labels that are text are the cells of a table, whose type the labels of the training rows decide.
+    held_out : HeldOutRows or None
+        The held-out rows of a table larger than memory; the rows of X are then its training rows.
     """
 
     X: Any
@@ -53,22 +57,12 @@ class LabelledRows:
     is_frame: bool = False
     emptied: bool = False
     written: bool = False
+    held_out: HeldOutRows | None = None
 
     @property
-    def marks(self) -> NDArray[np.float64]:
-        """`marks_of` the labels."""
-        return marks_of(self.codes, self.labels.n_classes)
-
-
-def marks_of(codes: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
-    """Labels as numbers, for hashes, fingerprints and preprocessors: signs for two classes, codes for several.
-
-    Examples
-    --------
-    >>> marks_of(np.array([0, 1]), 2), marks_of(np.array([0, 1]), 3)
-    (array([-1.,  1.]), array([0., 1.]))
-    """
-    return signs_of(codes) if n_classes == 2 else codes.astype(np.float64)
+    def label_values(self) -> NDArray[np.float64]:
+        """The labels as numbers."""
+        return label_values(self.codes, self.labels.n_classes)
 
 
 def checked_rows(
@@ -82,6 +76,7 @@ def checked_rows(
     gaps: bool = False,
     emptied: bool = False,
     written: bool = False,
+    held_out: HeldOutRows | None = None,
 ) -> LabelledRows:
     """Check rows, labels, weights and groups; sets ``n_features_in_`` and ``feature_names_in_``.
 
@@ -95,7 +90,7 @@ def checked_rows(
         With a transformer of the user, and with "table", X may have any cells; with "auto" a frame may.
     gaps : bool
         Whether an array may have missing values.
-    emptied, written : bool
+    emptied, written, held_out
         As in `LabelledRows`.
     """
     X, groups = without_groups(as_frame(X), groups)
@@ -106,9 +101,19 @@ def checked_rows(
         y = column_or_1d(np.asarray(y), warn=True)
         check_consistent_length(X, y)
     else:
-        given: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "ensure_min_samples": 2}
+        finite: bool | str = True
+        if gaps:
+            finite = "allow-nan"
         try:
-            X, y = validate_data(estimator, X, y, ensure_all_finite="allow-nan" if gaps else True, **given)
+            X, y = validate_data(
+                estimator,
+                X,
+                y,
+                accept_sparse="csr",
+                dtype=[np.float64, np.float32],
+                ensure_min_samples=2,
+                ensure_all_finite=finite,
+            )
         except ValueError as error:
             raise with_advice(error, preprocessor) from None
     y = _checked_labels(y)
@@ -118,12 +123,22 @@ def checked_rows(
         weights = _check_sample_weight(sample_weight, numbers, dtype=np.float64, ensure_non_negative=True)
     labels = Labels.of(y)
     if written:
-        labels = Labels(labels.classes[np.argsort(typed_labels(labels.classes)[0], kind="stable")])
+        labels = Labels(labels.classes[sorted_as_typed(labels.classes)])
     names = getattr(estimator, "feature_names_in_", None)
+    if names is not None:
+        names = tuple(map(str, names))
     return LabelledRows(
-        X, labels, labels.encode(y), weights, groups, None if names is None else tuple(map(str, names)), is_frame(X),
-        emptied, written,
-    )  # fmt: skip
+        X,
+        labels,
+        labels.encode(y),
+        weights=weights,
+        groups=groups,
+        feature_names=names,
+        is_frame=is_frame(X),
+        emptied=emptied,
+        written=written,
+        held_out=held_out,
+    )
 
 
 def _checked_labels(y: Any) -> NDArray[Any]:
@@ -152,8 +167,10 @@ def without_groups(X: Any, groups: Any) -> tuple[Any, NDArray[Any] | None]:
     >>> rows.columns, groups.tolist()
     (['age'], ['a', 'b'])
     """
-    if groups is None or not isinstance(groups, str):
-        return X, None if groups is None else np.asarray(groups)
+    if groups is None:
+        return X, None
+    if not isinstance(groups, str):
+        return X, np.asarray(groups)
     if groups not in column_names(X):
         raise ParameterError("{}: no column {!r} in X.", Parameter("groups"), groups)
     return without_column(X, groups), take_column(X, groups)

@@ -17,18 +17,27 @@ from abnet.networks.posterior import Posterior
 from abnet.tables.labels import Labels
 from abnet.training.features import Features
 from abnet.training.recipe import Recipe
-from abnet.utils.coded_rows import CodedRows
+from abnet.utils.coded_rows import Inputs
 
 __all__ = ["BoundRows", "Learned", "PreparedRows", "deployed", "words_of"]
 
 
 class BoundRows(NamedTuple):
-    """Bound rows, in the order in which betting bounds read them."""
+    """Bound rows, or a block of them."""
 
-    X: NDArray[np.float32] | CodedRows
+    X: Inputs
     codes: NDArray[np.intp]
     """Classes, 0 to K - 1; K for an unknown label, for which every answer is an error."""
     groups: NDArray[Any] | None = None
+    keys: NDArray[np.intp] | None = None
+    """Positions in the order for betting bounds; None if the rows are in this order."""
+
+    @property
+    def betting_keys(self) -> NDArray[np.intp]:
+        """Positions in the order for betting bounds."""
+        if self.keys is None:
+            return np.arange(len(self.codes))
+        return self.keys
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +52,7 @@ class PreparedRows:
     labels : Labels
         The classes that the model knows.
     n_rows : int
-        Number of rows of the whole fit.
+        Number of rows of the whole fit, streamed rows included.
     weights : float array (n,) or None
         Sample weights, scaled to mean 1 in each of the two parts.
     groups : array (n,) or None

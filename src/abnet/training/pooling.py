@@ -53,27 +53,37 @@ def pool_weights(
     """
     from scipy.optimize import minimize
 
+    n_classifiers = len(probabilities)
     step = -(-len(codes) // MOST_ROWS)
-    logs, truth, count = _logs(probabilities[:, ::step]), codes[::step], len(probabilities)
-    shares = np.ones(len(truth)) if row_weights is None else row_weights[::step] / np.mean(row_weights[::step])
-    found = minimize(
-        _loss, np.full(count, 1 / count), (logs, truth, shares), jac=True, bounds=[(0.0, None)] * count,
+    codes = codes[::step]
+    shares = np.ones(len(codes))
+    if row_weights is not None:
+        shares = row_weights[::step] / np.mean(row_weights[::step])
+    minimum = minimize(
+        _loss_and_gradient,
+        np.full(n_classifiers, 1 / n_classifiers),
+        (_logs(probabilities[:, ::step]), codes, shares),
+        jac=True,
+        bounds=[(0.0, None)] * n_classifiers,
         method="L-BFGS-B",
-    )  # fmt: skip
-    return np.asarray(found.x)
+    )
+    return np.asarray(minimum.x)
 
 
-def _loss(
+def _loss_and_gradient(
     weights: NDArray[np.float64], logs: NDArray[np.float64], codes: NDArray[np.intp], shares: NDArray[np.float64]
 ) -> tuple[float, NDArray[np.float64]]:
     """Log loss of the pool over all rows with the ridge, and its gradient."""
-    own, apart = np.arange(len(codes)), weights - 1 / len(weights)
-    chances = softmax(np.tensordot(weights, logs, 1))
-    surprise = -np.sum(shares * np.log(np.maximum(chances[own, codes], np.finfo(float).tiny)))
-    slopes = chances * shares[:, None]  # of the loss, by the logits of each row
-    slopes[own, codes] -= shares
+    rows = np.arange(len(codes))
+    deviations = weights - 1 / len(weights)
     ridge = RIDGE * len(weights)
-    return float(surprise + ridge * np.sum(apart**2)), np.tensordot(logs, slopes, 2) + 2 * ridge * apart
+    pool = softmax(np.tensordot(weights, logs, 1))
+    log_loss = -np.sum(shares * np.log(np.maximum(pool[rows, codes], np.finfo(float).tiny)))
+    by_logits = pool * shares[:, None]
+    by_logits[rows, codes] -= shares
+    loss = float(log_loss + ridge * np.sum(deviations**2))
+    gradient = np.tensordot(logs, by_logits, 2) + 2 * ridge * deviations
+    return loss, gradient
 
 
 def _logs(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -118,7 +118,7 @@ class PosteriorLearner:
     @property
     def by_library(self) -> bool:
         """Compiler hint of the aggregation; several classes have a table of their own."""
-        return self.n_members == 1 and self.n_classes == 2 and self.aggregation.by_library
+        return self.n_members == 1 and self.n_classes == 2 and self.aggregation.by_library(self.sizes)
 
     def step(self, state: State, inputs: Any, targets: Any, weights: Any, rate: Any, key: Any) -> State:
         """One step of Adam on the objective of one minibatch (the loss of its rows, and the full KL)."""
@@ -166,7 +166,7 @@ class PosteriorLearner:
         table = None
         if self.n_classes > 2:
             table = np.asarray(decode_table(code_words(self.n_classes, self.sizes[-1])), inputs.dtype)
-        return self.posterior(state).outputs(inputs, key, table)
+        return self.posterior(state).outputs(inputs, key, table, surrogate=True)
 
     def bound(self, state: State, risk: Any) -> Any:
         """Eq. 6 of the paper, ``(1 - exp(-C r̂ - (KL(Q‖P) + ln(2√n/δ))/n)) / (1 - e^{-C})``, at an empirical risk r̂."""

@@ -33,9 +33,12 @@ def training_bar(verbose: int) -> Iterator[Report | None]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = [
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-        TextColumn("best {task.fields[value]}"), TimeElapsedColumn(),
-    ]  # fmt: skip
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("best {task.fields[value]}"),
+        TimeElapsedColumn(),
+    ]
     with Progress(*columns, console=Console(stderr=True)) as bar:
         tasks: dict[str, Any] = {}
 

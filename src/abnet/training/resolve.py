@@ -2,7 +2,7 @@
 
 No rule here looks at a label or a result, so "auto" is not a choice that a bound has to account for. Two choices are
 made elsewhere because they look at training rows: how an input is prepared depends on the types of its columns
-(`abnet.training.features`), and a mixture of small members may be replaced by wide ones after training
+(`abnet.training.choose_preprocessor`), and a mixture of small members may be replaced by wide ones after training
 (`abnet.training.wide_members`).
 """
 
@@ -13,6 +13,7 @@ from typing import Any
 
 from abnet.networks import exact
 from abnet.networks.codebook import MOST_NEURONS, code_length
+from abnet.networks.independent_signs import WIDEST_TABLE
 from abnet.training.mixture_plan import MixturePlan
 from abnet.training.recipe import Recipe
 from abnet.training.settings import Settings, TrainingSettings, is_auto
@@ -32,7 +33,6 @@ __all__ = [
     "rate",
     "resolve",
     "share_of_first_part",
-    "usual_batch_size",
 ]
 
 SHARE = 0.6
@@ -67,6 +67,8 @@ MOST_BOOSTED = 30
 """With more classes the forest is the only teacher: boosting grows a tree for every class in every round."""
 AFFORDABLE = 2**26
 """Maximum number of products in a training step for which "auto" is exact: some milliseconds on one core."""
+SERIES_COST = 700
+"""Products that take the time of the series for each neuron below the output, in training."""
 MOST_EXACT_MEMBER = 10
 """Widest layer of a mixture's members for which "auto" is exact."""
 PRIOR_RATE = 0.05
@@ -143,6 +145,8 @@ def resolve(settings: Settings, sizes: Sizes, preprocessor: str | None = None) -
         )
     hidden = _widths(settings, sizes)
     aggregation = _member_aggregation(settings, hidden)
+    if settings.aggregation == "exact" and settings.hidden is not None:
+        settings.check_width(sizes.n_classes)
     return Recipe(
         hidden_layer_sizes=hidden,
         n_estimators=_n_members(settings, sizes),
@@ -277,11 +281,11 @@ def network_aggregation(settings: Settings, hidden: tuple[int, ...], n_rows: int
     """
     if settings.aggregation != "auto":
         return settings.aggregation
-    affordable = max(hidden) <= exact.MAX_WIDTH
+    affordable = max(hidden[:-1], default=0) <= exact.MAX_WIDTH
     affordable = affordable and exact_cost(hidden, batch_size(settings.training, n_rows)) <= AFFORDABLE
     if affordable:
         aggregation = "exact"
-        reason = "all representations are affordable"
+        reason = "the exact output is affordable"
     else:
         aggregation = settings.wide
         reason = "too many representations to enumerate"
@@ -293,12 +297,19 @@ def network_aggregation(settings: Settings, hidden: tuple[int, ...], n_rows: int
 def exact_cost(hidden: tuple[int, ...], batch_size: int) -> int:
     """Products of one exact forward pass: ``2^{d_k + d_{k-1}}`` for each pair of layers, ``2^{d_1}`` for each row.
 
+    For a wide last hidden layer, `SERIES_COST` products for each of its neurons take the place of ``2^{d_{L-1}}``.
+
     Examples
     --------
     >>> exact_cost((12, 12, 12), 64) <= AFFORDABLE, exact_cost((13, 13), 64) <= AFFORDABLE
     (True, False)
+    >>> exact_cost((8, 50), 64) <= AFFORDABLE, exact_cost((500,), 64) <= AFFORDABLE
+    (True, True)
     """
-    return sum(2 ** (below + above) for below, above in pairwise(hidden)) + batch_size * 2 ** hidden[0]
+    corners = [2**d for d in hidden]
+    if hidden[-1] > WIDEST_TABLE:
+        corners[-1] = SERIES_COST * hidden[-1]
+    return sum(below * above for below, above in pairwise(corners)) + batch_size * corners[0]
 
 
 def computes_risk(settings: Settings, n_classes: int) -> bool:
@@ -311,14 +322,9 @@ def computes_risk(settings: Settings, n_classes: int) -> bool:
 
 
 def batch_size(training: TrainingSettings, n_rows: int) -> int:
-    """Minibatch size of one network for this number of rows."""
+    """Minibatch size of one network, and of a mixture that is trained on the bound, for this number of rows."""
     if training.batch_size is not None:
         return min(training.batch_size, n_rows)
-    return usual_batch_size(n_rows)
-
-
-def usual_batch_size(n_rows: int) -> int:
-    """Minibatch size unless it is set, and of a mixture that is trained on the bound."""
     if n_rows >= MANY_ROWS:
         return 64
     return 32

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from abnet.certificates.goals import Goal, goals_by_rank
-from abnet.certificates.row_by_row import fits_anew
-from abnet.certificates.terms import Source, Terms
+from abnet.certificates.row_by_row import refit_problem
+from abnet.certificates.terms import Draw, Source, Terms
 from abnet.networks import (
     Aggregation,
     Ancestral,
@@ -38,7 +38,6 @@ __all__ = [
     "Settings",
     "TrainingSettings",
     "check_class_weight",
-    "check_width",
     "checked_goal",
     "checked_members",
     "is_auto",
@@ -191,7 +190,8 @@ class Settings:
         check_tolerance(self.training.tol)
         check_choice("aggregation", self.aggregation, self._names())
         if self.aggregation == "exact" and self.hidden is not None:
-            check_width(self.aggregations, self.hidden)
+            # With several classes the last hidden layer needs a table too, but they are counted later.
+            self.check_width(2)
 
     def _names(self) -> tuple[str, ...]:
         """Allowed values of `aggregation`; "auto" is one of them only if any width can be certified."""
@@ -226,6 +226,18 @@ class Settings:
         if self.given_prior is None:
             return "init"
         return "given"
+
+    def check_width(self, n_classes: int) -> None:
+        """Raise a ParameterError for layers too wide for the exact output; it names the other aggregations."""
+        assert self.hidden is not None
+        if self.pbgnet:
+            return
+        with_tables = self.hidden
+        if n_classes == 2:
+            with_tables = self.hidden[:-1]
+        for layer, width in enumerate(with_tables, start=1):
+            if width > exact.MAX_WIDTH:
+                raise _too_wide(layer, width, self.aggregations)
 
     def make(self, aggregation: str) -> Aggregation:
         """The aggregation of this name."""
@@ -264,28 +276,28 @@ class Settings:
 
     def terms(self, n_layers: int) -> Terms:
         """The terms of a certificate; `n_layers` is the number of layers, including the output layer."""
-        drawn: Literal["tree", "network"] = "network"
-        if self.pbgnet and n_layers > 2:
-            drawn = "tree"
         return Terms(
             delta=self.delta,
             n_candidates=self.n_candidates,
             source=self.prior,
             trained=not self.frozen,
-            drawn=drawn,
+            drawn=self._draw(n_layers),
         )
+
+    def _draw(self, n_layers: int) -> Draw:
+        """What is drawn from a posterior with this number of layers."""
+        if self.pbgnet and n_layers > 2:
+            return "tree"
+        if self.pbgnet or self.aggregation == "auto":
+            return "network"
+        if type(self.make(self.aggregation)) in (Exact, Ancestral, Uniform):
+            return "network"
+        return "predictor"
 
 
 def is_auto(value: Any) -> bool:
     """Whether a parameter is "auto"."""
     return isinstance(value, str) and value == "auto"
-
-
-def check_width(aggregations: Aggregations, hidden: tuple[int, ...]) -> None:
-    """Raise a ParameterError for layers too wide for the exact output; it names the other aggregations."""
-    for layer, width in enumerate(hidden, start=1):
-        if width > exact.MAX_WIDTH:
-            raise _too_wide(layer, width, aggregations)
 
 
 def _too_wide(layer: int, width: int, aggregations: Aggregations) -> ParameterError:
@@ -297,8 +309,9 @@ def _too_wide(layer: int, width: int, aggregations: Aggregations) -> ParameterEr
         else:
             options.append("{} (an estimate)")
     return ParameterError(
-        "Hidden layer {} has {} units: the exact output needs a table of 2^{} representations (at most "
-        f"2^{exact.MAX_WIDTH} are allowed). Use narrower layers, or sampling: {' or '.join(options)}.",
+        "Hidden layer {} has {} units: the exact output needs a table of its 2^{} representations (at most "
+        f"2^{exact.MAX_WIDTH} are allowed; with two classes, the last hidden layer may have any width). Use narrower "
+        f"layers, or sampling: {' or '.join(options)}.",
         layer,
         width,
         width,
@@ -340,7 +353,7 @@ def _check_teacher(teacher: Any) -> None:
         raise ParameterError(
             "{} must be None, a text, or a classifier with predict_proba; got {!r}.", parameter, teacher
         )
-    problem = fits_anew(teacher)
+    problem = refit_problem(teacher)
     if problem:
         raise ParameterError("{} must be refitted on the first part, but {}.", parameter, problem)
 

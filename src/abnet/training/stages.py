@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.networks.exact import lift_into
+from abnet.networks.lifting import lift_into
 from abnet.networks.posterior import Posterior
 from abnet.training.loop import Limits, Rows, Span, pad_rows
 from abnet.training.objective import Objective

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.networks.exact import lift
+from abnet.networks.lifting import lift
 from abnet.training.members import MixtureOutcome, learn_members
 from abnet.training.posterior_learner import PosteriorLearner
 from abnet.training.progress_bar import Report

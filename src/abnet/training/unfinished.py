@@ -33,19 +33,30 @@ def warn_of_unfinished(curves: Mapping[str, Sequence[float]], max_iter: int) -> 
     >>> warn_of_unfinished({"bound": [0.5, 0.2, 0.2, 0.2]}, 3)
     """
     for name, curve in curves.items():
-        most = max(max_iter // 2, 1) if name.startswith("prior") else max_iter
-        if len(curve) - 1 < most or len(curve) < 2:
+        n_allowed = max_iter
+        if name.startswith("prior"):
+            n_allowed = max(max_iter // 2, 1)
+        n_epochs = len(curve) - 1
+        if n_epochs < max(n_allowed, 1):
             continue
-        late = max(most // 10, 1)
-        before, after = min(curve[:-late]), min(curve)
-        if before - after > STILL * abs(before):
-            epochs = "epoch" if late == 1 else f"{late} epochs"
-            warnings.warn(
-                UnfinishedWarning(
-                    "Training ({}) was still improving when it ended ({:.3g} to {:.3g} in the last {}); {} may give a "
-                    "better model.",
-                    name, before, after, epochs, Parameter("max_iter", 2 * max_iter),
-                ),
-                stacklevel=6,
-            )  # fmt: skip
-            return
+        n_late = max(n_allowed // 10, 1)
+        before = min(curve[:-n_late])
+        after = min(curve)
+        if before - after <= STILL * abs(before):
+            continue
+        late_epochs = f"{n_late} epochs"
+        if n_late == 1:
+            late_epochs = "epoch"
+        warnings.warn(
+            UnfinishedWarning(
+                "Training ({}) was still improving when it ended ({:.3g} to {:.3g} in the last {}); {} may give a "
+                "better model.",
+                name,
+                before,
+                after,
+                late_epochs,
+                Parameter("max_iter", 2 * max_iter),
+            ),
+            stacklevel=6,
+        )
+        return

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CodedRows", "Inputs", "dense"]
+__all__ = ["CodedRows", "Inputs", "dense", "without_codes"]
 
 BLOCK = 512
 """Number of rows whose signs are written at a time, so that they stay in the cache."""
@@ -98,3 +98,10 @@ def _signs_by_count(count: int) -> NDArray[np.float32]:
     """Row r: r signs +1, then count - r signs -1."""
     reached = np.arange(count + 1)[:, None]
     return np.where(np.arange(count) < reached, 1, -1).astype(np.float32)
+
+
+def without_codes(rows: Inputs) -> NDArray[Any]:
+    """The features of rows, without thermometer codes."""
+    if isinstance(rows, CodedRows):
+        return rows.features
+    return rows

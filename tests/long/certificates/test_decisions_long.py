@@ -27,7 +27,8 @@ from broken_promise import breaks
 
 Rows = NDArray[np.float64]
 
-ERROR, ALPHA = 0.05, 0.01
+ERROR = 0.05
+ALPHA = 0.01
 
 
 def first_alarms(rng: np.random.Generator, rate: float, rows: int, repetitions: int) -> np.ndarray:
@@ -55,7 +56,10 @@ def test_median_delays(rate: float, median: int, rows: int) -> None:
 
 @pytest.mark.parametrize("rate", [0.01, 0.05, 0.3])
 def test_anytime_limit_over_a_long_stream(rate: float) -> None:
-    rng, failures, repetitions, alpha = np.random.default_rng(3), 0, 1000, 0.1
+    rng = np.random.default_rng(3)
+    failures = 0
+    repetitions = 1000
+    alpha = 0.1
     for _ in range(repetitions):
         wrong = rng.random(3000) < rate
         # The moments before an error have the smallest limits; of these, every one with a low rate.
@@ -71,14 +75,18 @@ def test_anytime_limit_over_a_long_stream(rate: float) -> None:
 @pytest.mark.parametrize("n", [20, 285, 3000])
 @pytest.mark.parametrize("shape", [(0.05, 0.95), (0.02, 0.18), (2.0, 30.0), (5.0, 5.0)])
 def test_betting(n: int, shape: tuple[float, float]) -> None:
-    rng, mean, repetitions = np.random.default_rng(4), shape[0] / sum(shape), 2000
+    rng = np.random.default_rng(4)
+    mean = shape[0] / sum(shape)
+    repetitions = 2000
     failures = sum(betting_bound(rng.beta(*shape, size=n)) < mean for _ in range(repetitions))
     assert not breaks(failures, repetitions, 0.05)
 
 
 def test_row_weighted_betting() -> None:
     """Large groups err more often, and all rows of a group err together in half of them."""
-    rng, failures, repetitions = np.random.default_rng(5), 0, 3000
+    rng = np.random.default_rng(5)
+    failures = 0
+    repetitions = 3000
     for _ in range(repetitions):
         sizes = rng.choice([1, 3, 10], size=60, p=[0.5, 0.3, 0.2])
         rates = np.where(sizes == 10, 0.3, 0.05)
@@ -98,7 +106,8 @@ def _costs(losses: Rows) -> float:
 
 def _groups(losses: Rows) -> float:
     truth = np.zeros(2 * len(losses), int)
-    groups, twice = np.repeat(np.arange(len(losses)), 2), np.repeat(losses, 2)
+    groups = np.repeat(np.arange(len(losses)), 2)
+    twice = np.repeat(losses, 2)
     keys = bet_keys(row_order(row_hashes(twice[:, None]), groups=groups))
     seen = observe(truth, truth, ("a",), losses=twice, groups=groups, keys=keys)
     return certify(seen, Terms(source="test set")).gibbs_risk_bound or 0.0
@@ -117,7 +126,9 @@ def _frozen(losses: Rows) -> float:
 )
 def test_losses_sorted_by_size(n: int, bound: Callable[[Rows], float], broken: bool) -> None:
     """Whatever bets on rows that a file may have sorted draws an order first; the twin bets in that of the file."""
-    rng, shape, repetitions = np.random.default_rng(8), (0.2, 1.8), 1000
+    rng = np.random.default_rng(8)
+    shape = (0.2, 1.8)
+    repetitions = 1000
     failures = sum(bound(np.sort(rng.beta(*shape, size=n))) < 0.1 for _ in range(repetitions))
     assert breaks(failures, repetitions, 0.05) == broken
 
@@ -132,9 +143,13 @@ def test_betting_on_a_million_losses() -> None:
 
 def test_abstaining_with_few_rows() -> None:
     """n = 300, ε = .05, δ = .1, a hundred thresholds: certified in half of the samples, false in few."""
-    rng, issued, false, covered = np.random.default_rng(7), 0, 0, 0
+    rng = np.random.default_rng(7)
+    issued = 0
+    false = 0
+    covered = 0
     for _ in range(3000):
-        held, s = Held(rng.random(300), np.ones(300, int)), rng.random(300)
+        held = Held(rng.random(300), np.ones(300, int))
+        s = rng.random(300)
         right = (rng.random(300) >= 0.01 + 0.3 * (1 - s) ** 2).astype(int)
         decision, made = meet(
             TargetError(0.05), held, s, right, ("a", "b"), Terms(delta=0.1), keys=np.arange(300)

@@ -91,7 +91,8 @@ def certify(x: Array, y: Array, w: Array, kl: float, candidates: int = 1) -> Cer
 
 def certified(values: Array, x: Array, y: Array, w: Array, terms: Terms, n_paths: int | None = None) -> Certificate:
     """The certificate of rows with these losses, in their order."""
-    answers, truth = (x @ w >= 0).astype(int), (y > 0).astype(int)
+    answers = (x @ w >= 0).astype(int)
+    truth = (y > 0).astype(int)
     keys = np.arange(len(y))
     return certify_evidence(observe(answers, truth, ("-1", "1"), losses=values, n_paths=n_paths, keys=keys), terms)
 
@@ -154,7 +155,8 @@ def test_trained_after_a_choice_among_priors(n: int, flip: float) -> None:
 @settings_
 def test_frozen_gibbs_and_vote(n: int, flip: float) -> None:
     w = PRIORS[1]
-    true_risk, true_error = risk(w, flip), vote_error(w, flip)
+    true_risk = risk(w, flip)
+    true_error = vote_error(w, flip)
 
     def certificate(rng: np.random.Generator) -> Certificate:
         x, y = draw(rng, n, flip)
@@ -223,7 +225,8 @@ def test_both_classes_at_once(n: int, flip: float) -> None:
 
 
 def test_oversampled_rows_are_not_covered() -> None:
-    w, flip = PRIORS[1], 0.1
+    w = PRIORS[1]
+    flip = 0.1
     true = risk(w, flip)
 
     def failed(rng: np.random.Generator) -> bool:
@@ -238,7 +241,8 @@ def test_oversampled_rows_are_not_covered() -> None:
 def test_inverses_are_rounded_outward(q: float, c: float) -> None:
     with mpmath.workdps(60):
         for p in (bounds.kl_inverse_upper(q, c), bounds.kl_inverse_lower(q, c)):
-            a, b = mpmath.mpf(q), mpmath.mpf(p)
+            a = mpmath.mpf(q)
+            b = mpmath.mpf(p)
             if 0.0 < p < 1.0:
                 first = a * mpmath.log(a / b) if q > 0.0 else mpmath.mpf(0)
                 second = (1 - a) * (mpmath.log1p(-a) - mpmath.log1p(-b)) if q < 1.0 else mpmath.mpf(0)

@@ -14,7 +14,9 @@ from broken_promise import breaks
 from promised import promised
 
 SAMPLES = int(os.environ.get("ABNET_SAMPLES", "450"))
-N, DELTA, SHARE = 400, 0.05, 0.3
+N = 400
+DELTA = 0.05
+SHARE = 0.3
 CITIES = np.array(["Bergen", "Oslo", "Tromsø"])
 
 FILES: dict[str, Callable[[pl.DataFrame], pl.DataFrame]] = {

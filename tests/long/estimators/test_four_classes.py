@@ -55,7 +55,8 @@ def test_certificates_keep_their_promise(world: str, kind: str) -> None:
 
 def test_the_simulation_notices_rows_that_the_teacher_saw() -> None:
     """The twin: errors counted on the first part, which the teacher knows by heart, bound nothing."""
-    world, failures = FOUR["noise"], 0
+    world = FOUR["noise"]
+    failures = 0
     for seed in range(MUTANTS):
         clf = fitted(world, seed, **KINDS["taught"])
         X, y = world.draw(np.random.default_rng([seed, 5]))

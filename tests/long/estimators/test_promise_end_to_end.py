@@ -20,7 +20,7 @@ from abnet.certificates.statements.flagged import Flagged
 from abnet.certificates.statements.precision import PrecisionBound, PrecisionTest
 from abnet.certificates.statements.recall import RecallBound, RecallTest
 from abnet.certificates.statements.statement import Statement
-from abnet.networks.exact import lift
+from abnet.networks.lifting import lift
 from abnet.paper.protocol import protocol_of
 from abnet.paper.runs import group_training
 from abnet.paper.runs.prepared_split import PreparedSplit

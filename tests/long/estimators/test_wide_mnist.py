@@ -25,7 +25,8 @@ SETTINGS: dict[tuple[int, ...], dict[str, Any]] = {
 )
 def test_error_and_gibbs_certificate(hidden: tuple[int, ...], error: float, certificate: float) -> None:
     data = abnet.paper.load("mnistLH")
-    errors, promises = [], []
+    errors = []
+    promises = []
     for seed in range(3):
         X, X_test, y, y_test = train_test_split(data.X, data.y, test_size=0.25, random_state=seed)
         clf = abnet.ABNetClassifier(

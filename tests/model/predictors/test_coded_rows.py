@@ -8,8 +8,8 @@ import pytest
 
 from abnet.certificates.from_evidence import certify
 from abnet.certificates.terms import Terms
-from abnet.estimators.large_tables import count_rows
-from abnet.estimators.observing import observe_posterior
+from abnet.estimators.drawn_network import draw_network
+from abnet.estimators.observing import Evaluated, observe_blocks, observe_posterior
 from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
 from abnet.model.predictors.layers import Layers
@@ -197,32 +197,34 @@ def test_the_certificate_is_that_of_the_signs(features: np.ndarray, coded: Coded
     ]
 
 
-def test_other_models_have_the_features_alone() -> None:
+def test_other_models_have_the_features_alone(features: np.ndarray, coded: CodedMap, signs: np.ndarray) -> None:
     """A model that is counted beside the network learned from the table's features, without their codes."""
-    import polars as pl
+    nets = tuple(networks(5, 1, signs.shape[1]))
+    posterior = Posterior.from_networks(nets, nets, Exact())
+    codes = (features[:, 0] > 0).astype(np.intp)
+    read: list[np.ndarray] = []
 
-    from abnet.tables.preparation import TablePreparation
+    class Other:
+        def predict(self, rows: np.ndarray) -> np.ndarray:
+            read.append(rows)
+            return np.zeros(len(rows), np.intp)
 
-    rng = np.random.default_rng(0)
-    frame = pl.DataFrame({"x": rng.normal(size=700), "z": rng.normal(size=700)})
-    frame = frame.with_columns(y=pl.when(pl.col("x") > 0).then(pl.lit("up")).otherwise(pl.lit("down")))
-    base = TablePreparation().fit(frame.drop("y")).map_
-    preparation = CodedMap.of(base, base.transform(frame.drop("y")))
-    table = Compact.from_networks(networks(4, 1, preparation.n_features_out))
-    mixture = Model(table, Labels(np.array(["down", "up"])), preparation=preparation)
-    seen: list[np.ndarray] = []
-
-    def other(rows: np.ndarray) -> np.ndarray:
-        seen.append(rows)
-        return np.zeros(len(rows), np.intp)
-
-    learns = rng.random(700) < 0.1
-    found = count_rows(mixture, [frame], "y", learns, others={"other": other})
-    counted = frame.filter(~learns)
-    np.testing.assert_array_equal(np.concatenate(seen), base.transform(counted.drop("y")))
-    labels = counted["y"].to_numpy()
-    assert found.other_errors == {"other": int((labels == "up").sum())}
-    assert found.seen.errors == int((mixture.predict(counted.drop("y")) != labels).sum())
+    evaluated = Evaluated(
+        posterior,
+        Compact.from_networks(nets),
+        ("no", "yes"),
+        Terms(),
+        draw_network(posterior, np.random.default_rng(0)).predictor,
+        rival=Other(),
+    )
+    keys = np.arange(len(codes))
+    blocks = [BoundRows(coded.with_codes(features[k]), codes[k], keys=keys[k]) for k in (slice(0, 20), slice(20, None))]
+    seen = observe_blocks(evaluated, blocks, len(codes), np.random.default_rng(0))
+    np.testing.assert_array_equal(np.concatenate(read), features)
+    assert seen is not None
+    assert seen.of_rival is not None
+    assert seen.of_rival.errors == codes.sum()
+    assert seen.evidence.errors == np.sum((evaluated.predictor.scores(signs) > 0) != codes)
 
 
 def test_rows_are_an_array_to_numpy() -> None:

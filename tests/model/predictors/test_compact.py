@@ -13,6 +13,7 @@ from abnet.model.predictors.single_precision import MOST_SLACK, single_precision
 from abnet.networks import exact, expected_output
 from abnet.networks.bam import BAM
 from abnet.networks.codebook import code_words, decode_table
+from abnet.utils.class_scores import losses_of
 from conftest import random_network
 
 ARCHITECTURES = [(3, 1, 1), (3, 4, 1), (3, 3, 4, 1), (2, 5, 2, 3, 1)]
@@ -90,7 +91,8 @@ def test_rows_at_the_boundary_get_the_label_of_double_precision(rng: np.random.G
     for _ in range(40):  # bisect to the place where the sign turns, as close as float32 inputs allow
         middle = (low + high) / 2
         below = (net.scores(middle) < 0)[:, None]
-        low, high = np.where(below, middle, low), np.where(below, high, middle)
+        low = np.where(below, middle, low)
+        high = np.where(below, high, middle)
     X = np.concatenate([low, high])
     unsure = np.abs(net._single_precision_scores(X, 1)) <= single_precision_error(net.W[0], net.b[0])
     assert unsure.mean() > 0.9
@@ -100,7 +102,9 @@ def test_rows_at_the_boundary_get_the_label_of_double_precision(rng: np.random.G
 def test_sure_rows_are_not_computed_twice(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
     net = compact(rng, (20, 4, 1))
     X = rng.normal(size=(500, 20)).astype(np.float32)
-    expected, again, scored = net.scores(X) >= 0, [], Predictor.scores
+    expected = net.scores(X) >= 0
+    again = []
+    scored = Predictor.scores
 
     def counting(self: Predictor, X: Any, **options: Any) -> Any:
         again.append(len(X))
@@ -146,3 +150,16 @@ def test_huge_weights_go_straight_to_double_precision(rng: np.random.Generator) 
     assert single_precision_error(net.W[0], net.b[0]) > MOST_SLACK
     X = rng.normal(size=(50, 40)).astype(np.float32)
     np.testing.assert_array_equal(net.votes(X), net.scores(X) >= 0)
+
+
+@each_case
+def test_no_loss_is_below_the_least_one(K: int, sizes: tuple[int, ...], rng: np.random.Generator) -> None:
+    """Small weights, so that outputs stay away from ±1; large inputs, so that some representation is nearly certain."""
+    members = [random_network(rng, sizes, scale=0.4) for _ in range(3)]
+    compact = Compact.from_networks(members, None if K == 2 else code_words(K, sizes[-1]))
+    scores = compact.scores(50.0 * rng.normal(size=(500, sizes[0])))
+    losses = [losses_of(scores, np.full(500, label)) for label in range(K)]
+    assert 0.0 < compact.least_loss <= np.min(losses)
+    alone = Compact.from_networks(members[:1], None if K == 2 else code_words(K, sizes[-1]))
+    largest = np.abs(alone.H).max()
+    assert alone.least_loss == pytest.approx((1 - largest) / 2 if K == 2 else 1 - largest, abs=2e-9)

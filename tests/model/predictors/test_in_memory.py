@@ -28,7 +28,8 @@ class Own(Aggregation):
 
 
 def test_scores_are_the_mean_of_the_outputs(rng: np.random.Generator) -> None:
-    networks, X = [random_network(rng, (3, 2, 1)) for _ in range(2)], rng.normal(size=(50, 3)).astype(np.float32)
+    networks = [random_network(rng, (3, 2, 1)) for _ in range(2)]
+    X = rng.normal(size=(50, 3)).astype(np.float32)
     half = InMemory.from_networks(Own(), networks).scores(X)
     np.testing.assert_allclose(2 * half, Compact.from_networks(networks).scores(X), atol=1e-14)
 

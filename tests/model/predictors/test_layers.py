@@ -42,7 +42,8 @@ LEARNERS = {
 def test_folding_gives_the_labels_of_evaluation_mode_ties_included(name: str) -> None:
     learner = LEARNERS[name]
     X = np.random.default_rng(1).integers(-3, 4, (200, 6)).astype(float)
-    output, ties = jax.jit(learner.output), 0
+    output = jax.jit(learner.output)
+    ties = 0
     for seed in range(6):
         state = random_state(seed)
         scores = np.asarray(output(state, X, KEY))
@@ -111,7 +112,8 @@ def test_layers_without_units_are_refused() -> None:
 
 @pytest.mark.parametrize("sizes", [(3, 1), (3, 4, 1), (3, 50, 40, 30, 1), (3, 6, 4)], ids=str)
 def test_a_sign_network_of_any_depth_and_width(sizes: tuple[int, ...], rng: np.random.Generator) -> None:
-    network, X = random_network(rng, sizes), rng.normal(size=(2000, 3)).astype(np.float32)
+    network = random_network(rng, sizes)
+    X = rng.normal(size=(2000, 3)).astype(np.float32)
     words = None if sizes[-1] == 1 else code_words(5, sizes[-1])
     layers = Layers.from_network(network, words)
     signal = X.astype(np.float64)

@@ -11,7 +11,7 @@ from abnet.model.predictors.leading import (
     leading_weights,
 )
 from abnet.networks.bam import BAM
-from abnet.networks.exact import lift
+from abnet.networks.lifting import lift
 
 
 def layer(rng: np.random.Generator, dtype: type) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

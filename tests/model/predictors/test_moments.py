@@ -21,14 +21,16 @@ def random_network(rng: np.random.Generator, sizes: tuple[int, ...]) -> BAM:
 @pytest.mark.parametrize("e", [0.0, 1.0])
 def test_equals_the_learners_output(e: float) -> None:
     rng = np.random.default_rng(2)
-    network, X = random_network(rng, (5, 4, 3, 1)), rng.normal(size=(20, 5))
+    network = random_network(rng, (5, 4, 3, 1))
+    X = rng.normal(size=(20, 5))
     expected = jax.jit(EBP(e=e).output)(network, X, jax.random.key(0))
     np.testing.assert_allclose(posterior_average(network, X, e=e), expected, rtol=1e-12)
 
 
 def test_two_layers_by_hand_in_mpmath() -> None:
     network = BAM((np.array([[0.5, -1.0]]), np.array([[2.0]])), (np.array([0.25]), np.array([-0.5])))
-    a_1, s_1 = mpmath.mpf(0.5 * 3 - 2 + 0.25), mpmath.sqrt(3**2 + 2**2 + 1)
+    a_1 = mpmath.mpf(0.5 * 3 - 2 + 0.25)
+    s_1 = mpmath.sqrt(3**2 + 2**2 + 1)
     v = mpmath.erf(a_1 / s_1 / mpmath.sqrt(2))
     s_2 = mpmath.sqrt(2 + 4 * (1 - v**2) + 0.75)
     expected = mpmath.erf((2 * v - 0.5) / s_2 / mpmath.sqrt(2))
@@ -61,7 +63,8 @@ def test_consistent_variance_is_closer_to_the_exact_average_than_the_authors() -
 
 def test_the_predictor_computes_in_float64_from_single_precision_means_of_either_library() -> None:
     rng = np.random.default_rng(4)
-    network, X = random_network(rng, (5, 4, 1)).astype(np.float32), rng.normal(size=(9, 5)).astype(np.float32)
+    network = random_network(rng, (5, 4, 1)).astype(np.float32)
+    X = rng.normal(size=(9, 5)).astype(np.float32)
     expected = posterior_average(network.astype(np.float64), X.astype(np.float64), e=1.0)
     for means in (network, jax.tree.map(jax.numpy.asarray, network)):
         scores = MomentsPredictor.from_networks([means], e=1.0).scores(X)
@@ -72,7 +75,8 @@ def test_the_predictor_computes_in_float64_from_single_precision_means_of_either
 def test_shares_of_several_classes_are_the_posterior_of_the_labels_that_can_be() -> None:
     """Bayes' rule over all K labels, each a vector with one +1, with the probit likelihood of every output."""
     rng = np.random.default_rng(7)
-    network, X = random_network(rng, (5, 4, 3)), rng.normal(size=(20, 5)).astype(np.float32).astype(np.float64)
+    network = random_network(rng, (5, 4, 3))
+    X = rng.normal(size=(20, 5)).astype(np.float32).astype(np.float64)
     predictor = MomentsPredictor.from_networks([network], e=1.0)
     z = layer_moments(network, X, e=1.0)[-1].z
     likelihood = np.array(
@@ -91,7 +95,8 @@ def test_shares_of_several_classes_are_the_posterior_of_the_labels_that_can_be()
 @pytest.mark.parametrize("K", [2, 3])
 def test_wide_members_are_the_formulas_by_hand(K: int) -> None:
     """``o_b = erf((W_b m + c_b)/√(2(d + 1 + v_b)))``, and the code table's multilinear extension at o."""
-    rng, c = np.random.default_rng(1), 1 if K == 2 else 4
+    rng = np.random.default_rng(1)
+    c = 1 if K == 2 else 4
     networks = [random_network(rng, (5, 7, c)) for _ in range(3)]
     words = None if K == 2 else code_words(K, c)
     X = rng.normal(size=(20, 5)).astype(np.float32).astype(np.float64)

@@ -20,7 +20,8 @@ def test_huge_inputs_are_scored(rng: np.random.Generator) -> None:
 @pytest.mark.parametrize("sizes", [(3, 4, 1), (3, 4, 3, 1), (3, 3, 2, 3, 1)], ids=str)
 def test_kept_paths_have_the_exact_output_as_their_mean(sizes: tuple[int, ...], rng: np.random.Generator) -> None:
     """z-test over draws of the noise, for each row by itself."""
-    network, X = random_network(rng, sizes, 2.0), rng.normal(size=(6, 3))
+    network = random_network(rng, sizes, 2.0)
+    X = rng.normal(size=(6, 3))
     paths = path_outputs(
         network.layers, X, 20_000, lambda k, shape: np.random.default_rng(k).standard_normal(shape[1:])
     )
@@ -29,11 +30,13 @@ def test_kept_paths_have_the_exact_output_as_their_mean(sizes: tuple[int, ...], 
 
 
 def test_path_predictor_is_the_loop_over_its_noise(rng: np.random.Generator) -> None:
-    network, x = random_network(rng, (4, 6, 5, 1)), rng.normal(size=4).astype(np.float32).astype(np.float64)
+    network = random_network(rng, (4, 6, 5, 1))
+    x = rng.normal(size=4).astype(np.float32).astype(np.float64)
     predictor = Paths.from_networks([network], rng, n_paths=7)
     outputs = []
     for t in range(7):
-        signal, length = x, float(x @ x) + 1
+        signal = x
+        length = float(x @ x) + 1
         for W, b, noise in zip(network.weights[:-1], network.biases[:-1], predictor.noise, strict=True):
             signal = np.where((W @ signal + b) / np.sqrt(length) + noise[0, t] >= 0, 1.0, -1.0)
             length = len(signal) + 1
@@ -45,7 +48,8 @@ def test_path_predictor_is_the_loop_over_its_noise(rng: np.random.Generator) -> 
     ("K", "sizes"), [(2, (3, 4, 1)), (2, (3, 4, 3, 1)), (3, (3, 4, 5)), (5, (3, 3, 4, 6))], ids=str
 )
 def test_many_paths_come_near_the_exact_output(K: int, sizes: tuple[int, ...], rng: np.random.Generator) -> None:
-    networks, X = [random_network(rng, sizes, 2.0) for _ in range(3)], rng.normal(size=(4, 3))
+    networks = [random_network(rng, sizes, 2.0) for _ in range(3)]
+    X = rng.normal(size=(4, 3))
     words = None if K == 2 else code_words(K, sizes[-1])
     paths = Paths.from_networks(networks, rng, n_paths=30_000, words=words)
     truth = Compact.from_networks(networks, words).scores(X)
@@ -54,7 +58,8 @@ def test_many_paths_come_near_the_exact_output(K: int, sizes: tuple[int, ...], r
 
 def test_the_kept_words_are_those_that_decode(rng: np.random.Generator) -> None:
     """A file made with other words than today's search would find must go on to mean what it meant."""
-    networks, X = [random_network(rng, (3, 4, 5), 2.0) for _ in range(3)], rng.normal(size=(30, 3))
+    networks = [random_network(rng, (3, 4, 5), 2.0) for _ in range(3)]
+    X = rng.normal(size=(30, 3))
     words = np.roll(code_words(3, 5), -1, axis=0)  # class j has the word of class j + 1
     usual, other = (
         Paths.from_networks(networks, np.random.default_rng(1), n_paths=9, words=w) for w in (code_words(3, 5), words)
@@ -82,7 +87,8 @@ def test_words_that_do_not_fit_are_refused(words: np.ndarray | None, rng: np.ran
 def test_blocks_bound_the_memory_and_do_not_change_the_scores(
     rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    network, X = random_network(rng, (4, 30, 20, 1)), rng.normal(size=(50, 4))
+    network = random_network(rng, (4, 30, 20, 1))
+    X = rng.normal(size=(50, 4))
     predictor = Paths.from_networks([network], rng, n_paths=9)
     whole = predictor.scores(X)
     assert block_rows(network.layers, 9) * 9 * 31 <= BLOCK_SIGNS

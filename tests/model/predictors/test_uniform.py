@@ -1,7 +1,8 @@
 import numpy as np
 
 from abnet.model.predictors.uniform import UniformPredictor
-from abnet.networks import exact, uniform
+from abnet.networks import uniform
+from abnet.networks.lifting import lift
 from conftest import random_network
 
 
@@ -9,5 +10,5 @@ def test_compact_stochastic_abnet_is_the_pass_on_its_draws(rng: np.random.Genera
     network, X = random_network(rng, (4, 30, 20, 1)), rng.normal(size=(10, 4))
     predictor = UniformPredictor.from_network(network, np.random.default_rng(3), n_samples=12)
     X = X.astype(np.float32).astype(np.float64)
-    again = uniform.output(network.layers, exact.lift(X), np.random.default_rng(3), 12)
+    again = uniform.output(network.layers, lift(X), np.random.default_rng(3), 12)
     np.testing.assert_allclose(predictor.scores(X), again, atol=1e-12)

@@ -26,7 +26,8 @@ def train() -> Callable[..., Any]:
     """Train a learner: every epoch a fresh order, minibatches in one compiled loop."""
 
     def run(learner: Any, sizes: tuple[int, ...], x: Any, y: Any, *, batch: int, epochs: int, rate: float) -> Any:
-        rng, key = np.random.default_rng(0), jax.random.key(3)
+        rng = np.random.default_rng(0)
+        key = jax.random.key(3)
         order = np.concatenate([rng.permutation(len(x)) for _ in range(epochs)]).reshape(-1, batch)
 
         @jax.jit

@@ -16,7 +16,8 @@ A = rng.normal(3, 2, (6, 3))
 
 
 def in_training(a: jax.Array, real: jax.Array, epsilon: float = 1e-4) -> jax.Array:
-    gamma, beta = jnp.array([1.0, -2.0, 0.5]), jnp.array([0.0, 1.0, -1.0])
+    gamma = jnp.array([1.0, -2.0, 0.5])
+    beta = jnp.array([0.0, 1.0, -1.0])
     return normalise(a, batch_statistics(a, real), gamma, beta, epsilon=epsilon)
 
 

@@ -57,11 +57,14 @@ class Oracle:
     def gradient(self, x: np.ndarray, y: np.ndarray, w: np.ndarray) -> list[np.ndarray]:
         L = self.layers
         W = [np.where(p >= 0, 1.0, -1.0) if self.binary else p for p in self.p[:L]]
-        gamma, beta = self.p[L : 2 * L], self.p[2 * L :]
-        h, tape = x, []
+        gamma = self.p[L : 2 * L]
+        beta = self.p[2 * L :]
+        h = x
+        tape = []
         for k in range(L):
             a = h @ W[k].T
-            mu, var = a.mean(0), a.var(0)
+            mu = a.mean(0)
+            var = a.var(0)
             unit = (a - mu) / np.sqrt(var + 1e-4)
             f = unit * gamma[k] + beta[k]
             tape.append((h, unit, np.sqrt(var + 1e-4), f))
@@ -101,7 +104,8 @@ def rows(seed: int, n: int = 12) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def edge_parameters(learner: BinaryLearner) -> BinaryParameters:
     """A random start with stored weights at 0 and ±1, and γ of both signs."""
-    rng, shapes = np.random.default_rng(6), jax.eval_shape(lambda k: learner.init(k, SIZES), KEY)
+    rng = np.random.default_rng(6)
+    shapes = jax.eval_shape(lambda k: learner.init(k, SIZES), KEY)
     parameters = jax.tree.map(lambda leaf: rng.uniform(-1, 1, leaf.shape).astype(leaf.dtype), shapes)
     for W, gamma, k in zip(parameters.weights[:2], parameters.gammas, range(2), strict=False):
         W[0, :3] = [0.0, 1.0, -1.0]
@@ -142,7 +146,8 @@ def first_gradient(before: BinaryState, after: BinaryState) -> np.ndarray:
 @pytest.mark.usefixtures("x64")
 def test_gradient_of_the_store_is_the_straight_through_one_with_no_mask() -> None:
     learner = BinaryConnect()
-    state, batch = learner.start(edge_parameters(learner)), rows(3)
+    state = learner.start(edge_parameters(learner))
+    batch = rows(3)
     x, y, w = (jnp.asarray(a) for a in batch)
 
     def straight_through(parameters: BinaryParameters) -> jax.Array:
@@ -163,7 +168,8 @@ def test_first_step_of_an_unclipped_weight_is_the_scaled_rate(glorot_scale: bool
     learner = BinaryConnect(glorot_scale=glorot_scale)
     state = learner.start(edge_parameters(learner))
     after = step(learner, state, *rows(4), 1e-3, KEY)
-    old, new = np.asarray(state.parameters.weights[0]), np.asarray(after.parameters.weights[0])
+    old = np.asarray(state.parameters.weights[0])
+    new = np.asarray(after.parameters.weights[0])
     moved = (np.abs(new) < 1) & (np.abs(first_gradient(state, after)[:30].reshape(3, 10)) > 1e-4)
     assert moved.sum() > 10
     np.testing.assert_allclose(np.abs(new - old)[moved], factor * 1e-3, rtol=1e-3)

@@ -27,7 +27,8 @@ def test_upstream_gradient_passes_unchanged_in_sign_and_size() -> None:
 
 def test_upper_layers_add_signs() -> None:
     """Pre-activations above layer 1 are integers of the parity of the width, and the output has at most 2^d values."""
-    rng, sizes = np.random.default_rng(8), (8, 3, 2, 1)
+    rng = np.random.default_rng(8)
+    sizes = (8, 3, 2, 1)
     x_test = rng.normal(size=(200, 8))
     weights = tuple(rng.uniform(-1, 1, shape) for shape in zip(sizes[1:], sizes[:-1], strict=True))
     gammas, betas = ([rng.normal(size=d) for d in sizes[1:]] for _ in range(2))

@@ -42,7 +42,8 @@ def one_row(x: list[float], y: float) -> tuple[np.ndarray, np.ndarray, np.ndarra
 
 def objective(network: BAM, x: jax.Array, y: jax.Array, w: jax.Array, e: float) -> jax.Array:
     """``Σ w log Φ(y z_L)`` with every s_l behind a stop_gradient, to be differentiated by JAX."""
-    v, variance = x, jnp.sum(x**2, 1)[:, None] + 1
+    v = x
+    variance = jnp.sum(x**2, 1)[:, None] + 1
     for k, (M, b) in enumerate(zip(*network, strict=True)):
         if k:
             variance = (M.shape[1] + 1) + (1 - v**2) @ (M**2).T + e
@@ -59,7 +60,8 @@ def assert_same_tree(found: BAM, expected: BAM, *, rtol: float, atol: float = 0)
 @pytest.mark.usefixtures("x64")
 @pytest.mark.parametrize(("sizes", "e"), [((5, 1), 1.0), ((5, 3, 1), 1.0), ((5, 3, 4, 1), 0.0), ((5, 4, 3, 2, 1), 1.0)])
 def test_update_is_the_gradient_with_constant_deviations(sizes: tuple[int, ...], e: float) -> None:
-    network, rows = random_network(1, sizes), random_rows(2)
+    network = random_network(1, sizes)
+    rows = random_rows(2)
     expected = jax.jit(jax.grad(objective), static_argnums=4)(network, *rows, e)
     assert_same_tree(direction(network, *rows, e=e), expected, rtol=1e-8, atol=1e-12)
 
@@ -74,7 +76,8 @@ def test_update_of_several_classes_is_the_gradient_of_the_sum_over_outputs() -> 
 
 @pytest.mark.usefixtures("x64")
 def test_step_adds_the_update_to_the_means_whatever_the_rate() -> None:
-    network, rows = random_network(1, (5, 3, 1)), random_rows(2)
+    network = random_network(1, (5, 3, 1))
+    rows = random_rows(2)
     expected = jax.tree.map(np.add, network, direction(network, *rows, e=1.0))
     step = jax.jit(EBP().step)
     assert_same_tree(step(network, *rows, 0.1, KEY), expected, rtol=1e-12)
@@ -83,7 +86,8 @@ def test_step_adds_the_update_to_the_means_whatever_the_rate() -> None:
 
 @pytest.mark.usefixtures("x64")
 def test_one_layer_from_zero_has_a_closed_form() -> None:
-    x, zero = [0.5, -2.0, 1.0, 0.0, 3.0], BAM((np.zeros((1, 5)),), (np.zeros(1),))
+    x = [0.5, -2.0, 1.0, 0.0, 3.0]
+    zero = BAM((np.zeros((1, 5)),), (np.zeros(1),))
     for y in (-1.0, 1.0):
         step = direction(zero, *one_row(x, y), e=1.0)
         extended = np.append(x, 1)
@@ -105,7 +109,8 @@ def test_one_layer_moves_to_the_exact_posterior_mean() -> None:
 @pytest.mark.usefixtures("x64")
 def test_first_layer_sees_only_the_direction_of_the_extended_input() -> None:
     network, (x, y, w) = random_network(4, (5, 1)), random_rows(5)
-    W, b = np.asarray(network.weights[0][0]), float(network.biases[0][0])
+    W = np.asarray(network.weights[0][0])
+    b = float(network.biases[0][0])
     extended = np.hstack([x, np.ones((12, 1))])
     expected = erf(extended @ np.append(W, b) / (np.sqrt(2) * np.linalg.norm(extended, axis=1)))
     np.testing.assert_allclose(output(network, x, e=1.0), expected, rtol=1e-12)
@@ -128,7 +133,8 @@ def test_saturated_hidden_units_make_a_perceptron() -> None:
 
 
 def test_hidden_updates_vanish_below_a_zero_output_layer() -> None:
-    network, rows = random_network(8, (5, 3, 1)), random_rows(9)
+    network = random_network(8, (5, 3, 1))
+    rows = random_rows(9)
     network = network._replace(weights=(network.weights[0], np.zeros((1, 3))))
     step = direction(network, *rows, e=1.0)
     assert not step.weights[0].any()
@@ -149,7 +155,8 @@ def test_flipping_a_hidden_unit_changes_no_output() -> None:
 def test_negating_labels_and_output_layer_leaves_hidden_updates() -> None:
     network, (x, y, w) = random_network(12, (5, 3, 1)), random_rows(13)
     negated = BAM((network.weights[0], -network.weights[1]), (network.biases[0], -network.biases[1]))
-    step, mirrored = direction(network, x, y, w, e=1.0), direction(negated, x, -y, w, e=1.0)
+    step = direction(network, x, y, w, e=1.0)
+    mirrored = direction(negated, x, -y, w, e=1.0)
     np.testing.assert_allclose(mirrored.weights[0], step.weights[0], rtol=1e-12)
     np.testing.assert_allclose(mirrored.weights[1], -step.weights[1], rtol=1e-12)
 
@@ -175,8 +182,11 @@ def test_tails_are_finite_in_float32() -> None:
 def explicit_update(network: BAM, x: np.ndarray, y: float, e: float, updated: bool) -> list[tuple]:
     """The recursion in loops over units, with the normal's functions from the error function."""
     phi = lambda z: np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)  # noqa: E731
-    M, b = [np.asarray(m) for m in network.weights], [np.asarray(c) for c in network.biases]
-    v, z, s = [x], [], []
+    M = [np.asarray(m) for m in network.weights]
+    b = [np.asarray(c) for c in network.biases]
+    v = [x]
+    z = []
+    s = []
     for k in range(len(M)):
         spread = x @ x + 1 if k == 0 else len(v[k]) + 1 + e + np.array([sum(r**2 * (1 - v[k] ** 2)) for r in M[k]])
         s.append(np.sqrt(spread) * np.ones(len(M[k])))
@@ -215,7 +225,8 @@ def test_initial_means_are_uniform_with_variance_one_over_fan_in() -> None:
     network = uniform_means(KEY, (300, 50, 1))
     assert not any(b.any() for b in network.biases)
     for M in network.weights:
-        m, bound = np.asarray(M), np.sqrt(3 / M.shape[1])
+        m = np.asarray(M)
+        bound = np.sqrt(3 / M.shape[1])
         assert np.abs(m).max() <= bound
         assert abs(m.var() * M.shape[1] - 1) < 4 * np.sqrt(0.8 / m.size)  # var(u²)/E(u²)² = 4/5 for a uniform u
 
@@ -242,13 +253,16 @@ def flat(network: BAM) -> np.ndarray:
 def test_steps_of_the_variant_are_adam_on_the_mean_loss() -> None:
     learner = EBPAdam()
     state = learner.start(learner.init(KEY, (4, 3, 1)))
-    step, gradient = jax.jit(learner.step), jax.jit(lambda *a: ascent_direction(*a, e=1.0))
+    step = jax.jit(learner.step)
+    gradient = jax.jit(lambda *a: ascent_direction(*a, e=1.0))
     theta = flat(state.means)
-    m, v = np.zeros_like(theta), np.zeros_like(theta)
+    m = np.zeros_like(theta)
+    v = np.zeros_like(theta)
     for t in range(1, 4):
         x, y = four_inputs(t, 6)
         g = -flat(gradient(state.means, x, y, np.ones(6))) / 6
-        m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g**2
+        m = 0.9 * m + 0.1 * g
+        v = 0.999 * v + 0.001 * g**2
         theta = theta - 0.01 * (m / (1 - 0.9**t)) / (np.sqrt(v / (1 - 0.999**t)) + 1e-8)
         state = step(state, x, y, np.ones(6), 0.01, KEY)
         np.testing.assert_allclose(flat(learner.network(state)), theta, rtol=1e-10)
@@ -258,7 +272,8 @@ def test_steps_of_the_variant_are_adam_on_the_mean_loss() -> None:
 def test_only_proportions_of_weights_matter_to_adam() -> None:
     learner, (x, y) = EBPAdam(), four_inputs(5, 6)
     state = learner.start(learner.init(KEY, (4, 3, 1)))
-    step, w = jax.jit(learner.step), np.array([1.0, 2.0, 0.0, 1.0, 3.0, 1.0])
+    step = jax.jit(learner.step)
+    w = np.array([1.0, 2.0, 0.0, 1.0, 3.0, 1.0])
     np.testing.assert_allclose(
         flat(step(state, x, y, 10 * w, 0.01, KEY).means), flat(step(state, x, y, w, 0.01, KEY).means), rtol=1e-12
     )

@@ -40,7 +40,8 @@ def leaves(state: Any) -> list[np.ndarray]:
 
 def begin(learner: Any, seed: int) -> Any:
     """A state of the learner's own shapes, filled by NumPy: compiling `init` costs more than the rest of a test."""
-    rng, shapes = np.random.default_rng(seed), jax.eval_shape(lambda k: learner.init(k, SIZES), jax.random.key(0))
+    rng = np.random.default_rng(seed)
+    shapes = jax.eval_shape(lambda k: learner.init(k, SIZES), jax.random.key(0))
     return learner.start(jax.tree.map(lambda leaf: rng.uniform(-1, 1, leaf.shape).astype(leaf.dtype), shapes))
 
 
@@ -77,7 +78,8 @@ def test_padding_alone_leaves_the_state(learner: Any) -> None:
 
 
 def test_output_is_a_row_wise_score_and_monitor_its_weighted_error(learner: Any) -> None:
-    state, output = begin(learner, 0), jax.jit(learner.output)
+    state = begin(learner, 0)
+    output = jax.jit(learner.output)
     scores = np.asarray(output(state, X, jax.random.key(1)))
     assert scores.shape == (9,)
     np.testing.assert_allclose(output(state, X[::-1], jax.random.key(1)), scores[::-1], rtol=1e-5, atol=1e-6)
@@ -107,7 +109,8 @@ def test_two_outputs_are_refused(learner: Any) -> None:
 @pytest.mark.parametrize("name", ["EBP", "EBPAdam", "BC", "BNN"])
 def test_several_outputs_without_a_hidden_layer_are_as_many_networks(name: str) -> None:
     """Nothing is shared then: every output, one against the rest, must learn as a network of its own does."""
-    learner, K = LEARNERS[name], 3
+    learner = LEARNERS[name]
+    K = 3
     winner = np.arange(9) % K
     targets = 2.0 * np.eye(K)[winner] - 1
     shapes = jax.eval_shape(lambda k: learner.init(k, (6, K)), jax.random.key(0))

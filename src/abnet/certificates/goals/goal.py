@@ -184,9 +184,9 @@ class RateGoal(Goal):
     the passed thresholds may be selected by any criterion, and their number costs nothing.
 
     What else is stated about the selected threshold (`beside`) was not tested in this sequence. Each such bound is a
-    Clopper-Pearson limit at δ/G, where G is the number of thresholds that the goal may select, known before the
-    held-out rows are seen (`Candidates.n_selectable`). With probability at least 1-δ the limit holds at all G
-    thresholds, and so at the selected one.
+    Clopper-Pearson limit that holds, with probability at least 1-δ, at all G thresholds that the goal may select, and
+    so at the selected one. G is known before the held-out rows are seen (`Candidates.n_selectable`). The level is δ/G;
+    shares of rows above the threshold use `abnet.bounds.local_level`, which costs less for many thresholds.
 
     References
     ----------
@@ -250,13 +250,15 @@ class RateGoal(Goal):
 
     def _rows_needed(self, first: Trials, n_rows: int, candidates: "Candidates", terms: "Terms") -> int | None:
         """Rows that the first threshold would need, at the rate among validation rows and held-out rows together."""
+        from abnet.certificates.planning import rows_needed
+
         seen = candidates.seen
-        return thresholds.rows_needed(
+        return rows_needed(
             first.failures + seen.failures,
             first.trials + seen.trials,
             n_rows + candidates.n_seen,
             self.limit,
-            terms,
+            terms.delta / terms.n_candidates,
         )
 
 

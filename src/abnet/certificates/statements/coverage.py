@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, ClassVar
 
-from abnet.bounds.clopper_pearson import clopper_pearson_lower
+from abnet.bounds.local_level import chosen_rate_lower
 from abnet.certificates.statements.answered_error import AnsweredErrorBound, AnsweredErrorTest
 from abnet.certificates.statements.error_rate import AnswerErrorRate
 from abnet.certificates.statements.statement import Side, Statement
@@ -19,7 +19,7 @@ RARE = 0.1
 
 
 class Coverage(Statement, frozen=True, kw_only=True, tag="coverage"):
-    """A lower bound on the share of answered rows, by Clopper-Pearson.
+    """A lower bound on the share of answered rows, by Clopper-Pearson at a level for the choice of the threshold.
 
     Attributes
     ----------
@@ -48,8 +48,9 @@ class Coverage(Statement, frozen=True, kw_only=True, tag="coverage"):
         return self.n_thresholds
 
     def bound(self) -> float:
-        """Clopper-Pearson."""
-        return clopper_pearson_lower(self.answered, self.n, self.delta, n_candidates=self.n_candidates)
+        """Clopper-Pearson, at a level that holds at all thresholds jointly."""
+        n_models = self.n_candidates // self.n_thresholds
+        return chosen_rate_lower(self.answered, self.n, self.n_thresholds, self.delta, n_candidates=n_models)
 
     def check_counts(self, certificate: "Certificate") -> None:
         """The answered rows are those of the statement about their errors."""

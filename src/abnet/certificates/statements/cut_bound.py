@@ -22,8 +22,9 @@ class CutBound(Statement, frozen=True, kw_only=True):
 
     At a fixed threshold each count is binomial (the recall given the number of positive rows, the precision given the
     number of rows above the threshold), so Clopper-Pearson limits hold. If the threshold was selected with the same
-    rows among G that were fixed before, the limit is computed at δ/G: it then holds at all G thresholds with
-    probability at least 1-δ, so it also holds at the selected one.
+    rows among G that were fixed before, the limit holds at all G thresholds with probability at least 1-δ, so it also
+    holds at the selected one: it is computed at δ/G, or for the recall and the share of flagged rows at the level of
+    `abnet.bounds.local_level`.
 
     Attributes
     ----------

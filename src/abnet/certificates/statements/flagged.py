@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from abnet.bounds.clopper_pearson import clopper_pearson_bound
+from abnet.bounds.local_level import chosen_rate_upper
 from abnet.certificates.cut_counts import CutCounts
 from abnet.certificates.statements.cut_bound import CutBound
 from abnet.certificates.statements.decision_rule import CutRule
@@ -41,8 +41,9 @@ class Flagged(CutBound, frozen=True, kw_only=True, tag="flagged"):
         return f"share of rows predicted as {self.label}"
 
     def bound(self) -> float:
-        """Clopper-Pearson."""
-        return clopper_pearson_bound(self.flagged, self.n, self.delta, n_candidates=self.n_candidates)
+        """Clopper-Pearson, at a level that holds at all thresholds jointly."""
+        n_models = self.n_candidates // self.n_thresholds
+        return chosen_rate_upper(self.flagged, self.n, self.n_thresholds, self.delta, n_candidates=n_models)
 
     def cut_counts(self) -> dict[str, int]:
         """Rows above the threshold, and all rows."""

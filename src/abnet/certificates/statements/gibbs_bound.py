@@ -65,8 +65,8 @@ class GibbsBound(Statement, frozen=True, kw_only=True):
         new_rows = facts.new_data
         if self.label is not None:
             new_rows = f"new rows of class {self.label}"
-        drawn = "network"
-        if facts.drawn == "tree":
+        drawn: str = facts.drawn
+        if drawn == "tree":
             drawn = "PBGNet tree"
         subject = f"the error rate of one {drawn} drawn from the posterior (the Gibbs risk)"
         return f"{subject} on {new_rows} is {self.value_text}"

@@ -2,6 +2,7 @@
 
 from typing import ClassVar, Literal
 
+from abnet.bounds.local_level import chosen_rate_lower
 from abnet.certificates.cut_counts import CutCounts
 from abnet.certificates.statements.cut_bound import CutRateBound, Successes
 from abnet.certificates.statements.rate_test import CutTest
@@ -17,6 +18,11 @@ class RecallBound(CutRateBound, frozen=True, tag="recall"):
     """A lower bound on the share of the positive rows that are above the threshold."""
 
     quantity: ClassVar[str] = "recall of"
+
+    def bound(self) -> float:
+        """Clopper-Pearson, at a level that holds at all thresholds jointly."""
+        n_models = self.n_candidates // self.n_thresholds
+        return chosen_rate_lower(self.successes, self.n, self.n_thresholds, self.delta, n_candidates=n_models)
 
     @classmethod
     def successes_of(cls, counts: CutCounts) -> Successes:

@@ -24,7 +24,7 @@ _SHARED = ("risk", "n", "kl", "n_paths", "expected_risk", "expected_kl")
 
 
 class TrainedErrorBound(AnswerErrorRate, frozen=True, kw_only=True, tag="error, trained"):
-    """Error rate of a vote: at most twice the Gibbs risk, and at most four times the tandem risk.
+    """Error rate of a vote, by a first-order bound from the Gibbs risk and a second-order bound from the tandem risk.
 
     Attributes
     ----------
@@ -37,7 +37,9 @@ class TrainedErrorBound(AnswerErrorRate, frozen=True, kw_only=True, tag="error, 
     kl : float
         Divergence of the posterior from the prior.
     expected_risk, expected_kl, expected_tandem : float or None
-        Expected values, from which Catoni's C is chosen.
+        Expected values, from which the parameters of the bounds are chosen.
+    floor : float
+        A number that no expected loss of the posterior can be below, on any row; all statements have the same one.
     n_paths : int or None
         Fresh paths per row with which the losses were sampled.
     kept_paths : int or None
@@ -51,6 +53,7 @@ class TrainedErrorBound(AnswerErrorRate, frozen=True, kw_only=True, tag="error, 
     expected_risk: float | None = None
     expected_kl: float | None = None
     expected_tandem: float | None = None
+    floor: float = 0.0
     n_paths: int | None = None
     kept_paths: int | None = None
 
@@ -72,6 +75,7 @@ class TrainedErrorBound(AnswerErrorRate, frozen=True, kw_only=True, tag="error, 
             n=part.n,
             kl=terms.kl,
             **expected,
+            floor=terms.floor,
             n_paths=losses.n_paths,
             kept_paths=terms.vote_paths,
             delta=part.delta,
@@ -89,6 +93,7 @@ class TrainedErrorBound(AnswerErrorRate, frozen=True, kw_only=True, tag="error, 
             expected_risk=self.expected_risk,
             expected_kl=self.expected_kl,
             expected_tandem=self.expected_tandem,
+            floor=self.floor,
             n_paths=self.n_paths,
             kept_paths=self.kept_paths,
             n_candidates=self.n_candidates,
@@ -104,6 +109,10 @@ class TrainedErrorBound(AnswerErrorRate, frozen=True, kw_only=True, tag="error, 
         self.expect("kl", self.kl, facts.kl)
         self.expect("n_paths", self.n_paths, facts.n_paths)
         self.expect("kept_paths", self.kept_paths, facts.vote_paths)
+        for other in certificate.each(TrainedErrorBound):
+            self.expect("floor", self.floor, other.floor)
+        if not self._is_sampled:
+            self.expect_at_most("floor", self.floor, self.risk + _SUM_TOLERANCE)
         if self.tandem is not None:
             parts = [part for part in certificate.each(TrainedErrorBound) if part.tandem is not None]
             check_mean_of_classes(self, "tandem", parts)

@@ -10,7 +10,6 @@ from abnet.utils.lazy import lazy_names
 if TYPE_CHECKING:
     from abnet.certificates.thresholds.candidates import Candidates, abstentions, cuts
     from abnet.certificates.thresholds.least_cost import cheapest
-    from abnet.certificates.thresholds.planning import rows_needed
     from abnet.certificates.thresholds.search import falling, falling_to_all, rising, scores_for, whole_failures
     from abnet.certificates.thresholds.sequence import best_passed, complement, counts_above, cut_counts
 
@@ -26,7 +25,6 @@ __all__ = [
     "falling",
     "falling_to_all",
     "rising",
-    "rows_needed",
     "scores_for",
     "whole_failures",
 ]
@@ -36,7 +34,6 @@ __getattr__, __dir__ = lazy_names(
     {
         "abnet.certificates.thresholds.candidates": ["Candidates", "abstentions", "cuts"],
         "abnet.certificates.thresholds.least_cost": ["cheapest"],
-        "abnet.certificates.thresholds.planning": ["rows_needed"],
         "abnet.certificates.thresholds.search": ["falling", "falling_to_all", "rising", "scores_for", "whole_failures"],
         "abnet.certificates.thresholds.sequence": ["best_passed", "complement", "counts_above", "cut_counts"],
     },

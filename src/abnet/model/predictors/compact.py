@@ -32,6 +32,10 @@ WIDEST = 40
 """Widest leading layer that a table over its representations could be stored for: 2^40 values are 8 TB."""
 
 
+# More than the rounding errors of H, and of losses that are computed from it.
+_ROUNDING = 1e-9
+
+
 @dataclass(frozen=True, eq=False)
 class Compact(Predictor):
     """Compact networks: ``F(x) = mean_m Σ_s H_m[s] P_m(x)[s]``, at the same cost for every depth.
@@ -44,6 +48,8 @@ class Compact(Predictor):
     H : array (M, 2**d_1) or (M, 2**d_1, K)
         Expected output of each of their representations (`abnet.networks.region_values`), or the probability of each
         of several classes.
+    score_error : float
+        Proved upper bound on the error of a score, for a wide last hidden layer; 0 for tables of sums only.
 
     Examples
     --------
@@ -55,24 +61,30 @@ class Compact(Predictor):
     W: NDArray[np.float64]
     b: NDArray[np.float64]
     H: NDArray[np.float64]
+    score_error: float = 0.0
     vote: ClassVar[Vote] = "expectation"
 
     @staticmethod
     def from_networks(networks: Sequence[BAM], words: NDArray[np.int8] | None = None) -> "Compact":
         """Collapse all layers above the first of every member, in float64; code words (K, c) for several classes."""
-        from abnet.networks import region_values
+        from abnet.networks.exact import has_wide_top, output_error, region_values
 
         decode = None
         if words is not None:
             decode = decode_table(words)
         exact = [network.astype(np.float64) for network in networks]
         W, b = (np.stack(parts) for parts in zip(*map(leading_weights, exact), strict=True))
-        return Compact(W, b, np.stack([region_values(network, decode) for network in exact]))
+        H = np.stack([region_values(network, decode) for network in exact])
+        errors = [output_error(network.layers) for network in exact if has_wide_top(network.layers, decode)]
+        return Compact(W, b, H, float(np.mean(errors or [0.0])))
 
     @staticmethod
     def from_arrays(arrays: Arrays) -> "Compact":
         """The predictor whose `arrays` these are; ValueError if they are not fit to be."""
-        check_names(arrays, ("W", "b", "H"))
+        names: tuple[str, ...] = ("W", "b", "H")
+        if "score_error" in arrays:
+            names = (*names, "score_error")
+        check_names(arrays, names)
         shape = arrays["W"].shape
         columns = arrays["H"].shape[2:]
         if len(shape) != 3 or 0 in shape or shape[1] > WIDEST:
@@ -88,7 +100,13 @@ class Compact(Predictor):
             least = 0
         if arrays["H"].min() < least - 1e-9 or arrays["H"].max() > 1 + 1e-9:
             raise ValueError(f"the array H holds values outside [{least}, 1].")
-        return Compact(arrays["W"], arrays["b"], arrays["H"])
+        score_error = 0.0
+        if "score_error" in arrays:
+            check_array(arrays, "score_error", (1,))
+            score_error = float(arrays["score_error"][0])
+            if score_error < 0:
+                raise ValueError(f"the array score_error must not be negative; it holds {score_error}.")
+        return Compact(arrays["W"], arrays["b"], arrays["H"], score_error)
 
     @property
     def n_inputs(self) -> int:
@@ -101,6 +119,14 @@ class Compact(Predictor):
         if self.H.ndim == 2:
             return 2
         return int(self.H.shape[2])
+
+    @property
+    def least_loss(self) -> float:
+        """``(1 - mean_m max_s |H_m[s]|)/2``: the output of each member is a mean of its entries of H."""
+        largest = float(np.abs(self.H).reshape(len(self.H), -1).max(axis=1).mean())
+        if self.n_classes == 2:
+            largest = (1.0 + largest) / 2.0
+        return max(0.0, 1.0 - largest - _ROUNDING - self.score_error)
 
     def score_rows(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """``mean_m Σ_s H_m[s] P_m(x)[s]``."""
@@ -170,8 +196,11 @@ class Compact(Predictor):
         return scores
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """``W``, ``b``, ``H``."""
-        return {"W": self.W, "b": self.b, "H": self.H}
+        """``W``, ``b``, ``H``, and ``score_error`` unless it is 0."""
+        arrays = {"W": self.W, "b": self.b, "H": self.H}
+        if self.score_error:
+            arrays["score_error"] = np.array([self.score_error])
+        return arrays
 
 
 def _mean_value(H: NDArray[Any], arguments: NDArray[Any]) -> NDArray[Any]:

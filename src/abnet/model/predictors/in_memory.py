@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from abnet.model.predictors.predictor import Arrays, Predictor, Vote
 from abnet.networks.bam import BAM, contiguous
 from abnet.networks.codebook import decode_table
-from abnet.networks.exact import lift
+from abnet.networks.lifting import lift
 from abnet.networks.protocol import Aggregation
 
 __all__ = ["InMemory"]

@@ -12,6 +12,7 @@ _HOMES = {
     "paths": "abnet.model.predictors.paths:Paths",
     "uniform": "abnet.model.predictors.uniform:UniformPredictor",
     "pbgnet": "abnet.model.predictors.pbgnet:PBGNetPredictor",
+    "sampled pbgnet": "abnet.model.predictors.sampled_pbgnet:SampledPBGNetPredictor",
     "layers": "abnet.model.predictors.layers:Layers",
     "moments": "abnet.model.predictors.moments:MomentsPredictor",
 }

@@ -1,115 +1,128 @@
-"""`PBGNetPredictor`: PBGNet with one table per layer or, for any width, with draws from fixed thresholds."""
+"""`PBGNetPredictor`: exact outputs of networks whose neurons read independent signs, of any width and depth."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import erf
 
-from abnet.model.predictors.checks import layered_arrays, plain_layers
-from abnet.model.predictors.leading import leading_means
-from abnet.model.predictors.paths import block_rows
-from abnet.model.predictors.predictor import Arrays, Predictor
+from abnet.model.predictors.checks import layered_arrays, stacked_layers
+from abnet.model.predictors.leading import leading_arguments
+from abnet.model.predictors.predictor import Arrays, Predictor, Vote
 from abnet.networks import pbgnet
-from abnet.networks.ancestral import sign_means
 from abnet.networks.bam import BAM, contiguous
 from abnet.networks.cube import multilinear
-from abnet.networks.exact import check_width
+from abnet.networks.independent_signs import is_narrow, layer_table
+from abnet.networks.square_wave import WaveSeries
+from abnet.utils.coded_layer import CodedLayer
+from abnet.utils.coded_rows import CodedRows
 
 __all__ = ["PBGNetPredictor"]
 
 
 @dataclass(frozen=True, eq=False)
 class PBGNetPredictor(Predictor):
-    """PBGNet: ``F^1 = m_1(x)``, and ``F^k`` the mean of ``m_k`` over signs with the means ``F^{k-1}``.
+    """Mean output of some PBGNets: ``F^1 = m_1(x)``, and ``F^k`` the mean of ``m_k`` over independent signs.
 
-    Without thresholds the mean is exact, by a table of ``m_k`` for each layer. With thresholds it is over the T draws
-    ``s^t_i = +1`` where ``u^t_i < F^{k-1}_i``. The thresholds ``u^t``, uniform on [-1, 1), are drawn once and kept, so
-    the score of a row depends only on that row; it is an estimate of PBGNet's output.
+    The signs have the means ``F^{k-1}``. An ABNet with one hidden layer is a PBGNet. Layers above few neurons have a
+    table, others the series of `abnet.networks.square_wave`.
 
     Parameters
     ----------
-    weights : tuple of arrays (d_k, d_{k-1})
-    biases : tuple of arrays (d_k,)
-    thresholds : tuple of arrays (T, d_k)
-        Of each hidden layer; empty for exact means.
+    weights : tuple of arrays (M, d_k, d_{k-1})
+    biases : tuple of arrays (M, d_k)
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> wide = PBGNetPredictor.from_network(BAM.init(rng, (2, 50, 50, 1)), rng, n_samples=10)
-    >>> wide.scores([[3.0, 1.0], [-2.0, -2.0]]).shape
-    (2,)
+    >>> wide = PBGNetPredictor.from_networks([BAM.init(rng, (2, 50, 50, 1))])
+    >>> wide.votes([[3.0, 1.0], [-2.0, -2.0]]).shape, wide.score_error < 1e-11
+    ((2,), True)
     """
 
     weights: tuple[NDArray[np.float64], ...]
     biases: tuple[NDArray[np.float64], ...]
-    thresholds: tuple[NDArray[np.float64], ...] = ()
+    vote: ClassVar[Vote] = "expectation"
+    coded_block: ClassVar[int] = 512
 
     def __post_init__(self) -> None:
-        if len(self.biases[-1]) != 1:
-            raise ValueError(f"a PBGNet has one output; got {len(self.biases[-1])}.")
-        if not self.thresholds:
-            check_width((self.n_inputs, *map(len, self.biases)))
+        if self.biases[-1].shape[1] != 1:
+            raise ValueError(f"a PBGNet has one output; got {self.biases[-1].shape[1]}.")
 
     @staticmethod
-    def from_network(
-        network: BAM, rng: np.random.Generator | None = None, *, n_samples: int | None = None
-    ) -> "PBGNetPredictor":
-        """The network in float64; with `n_samples`, with as many fresh thresholds."""
-        exact = contiguous(network)
-        if n_samples is None:
-            return PBGNetPredictor(exact.weights, exact.biases)
-        if rng is None:
-            rng = np.random.default_rng()
-        thresholds = tuple(rng.uniform(-1, 1, (n_samples, d)) for d in network.sizes[1:-1])
-        return PBGNetPredictor(exact.weights, exact.biases, thresholds)
+    def from_networks(networks: Sequence[BAM]) -> "PBGNetPredictor":
+        """The members in float64."""
+        exact = [contiguous(network) for network in networks]
+        weights = tuple(np.stack(parts) for parts in zip(*(network.weights for network in exact), strict=True))
+        biases = tuple(np.stack(parts) for parts in zip(*(network.biases for network in exact), strict=True))
+        return PBGNetPredictor(weights, biases)
 
     @staticmethod
     def from_arrays(arrays: Arrays) -> "PBGNetPredictor":
         """The predictor whose `arrays` these are; ValueError if they are not fit to be."""
-        if any(name.startswith("thresholds") for name in arrays):
-            weights, biases, thresholds = plain_layers(arrays, "thresholds")
-            return PBGNetPredictor(weights, biases, thresholds)
-        weights, biases = plain_layers(arrays)
+        weights, biases = stacked_layers(arrays)
         return PBGNetPredictor(weights, biases)
 
     @property
     def n_inputs(self) -> int:
         """Number of inputs."""
-        return int(self.weights[0].shape[1])
+        return int(self.weights[0].shape[2])
 
     @property
     def n_classes(self) -> int:
         """Two."""
         return 2
 
+    def networks(self) -> tuple[BAM, ...]:
+        """The members."""
+        members = range(len(self.weights[0]))
+        return tuple(BAM(tuple(W[m] for W in self.weights), tuple(b[m] for b in self.biases)) for m in members)
+
     @cached_property
-    def tables(self) -> tuple[NDArray[np.float64], ...]:
-        """``m_k`` over the representations of the layer below, (2**d_{k-1}, d_k), of every layer above the first."""
-        return tuple(map(np.ascontiguousarray, pbgnet.tables(BAM(self.weights, self.biases).layers)))
+    def score_error(self) -> float:
+        """Mean of the members' `abnet.networks.pbgnet.output_error`."""
+        return float(np.mean([pbgnet.output_error(network.layers) for network in self.networks()]))
+
+    @cached_property
+    def _above(self) -> list[list[Callable[[Any], Any]]]:
+        """From means to means, for each layer above the first of each member; tables are made once."""
+        return [[_layer(V) for V in network.layers[1:]] for network in self.networks()]
 
     def score_rows(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """``F^L(x)``."""
-        if self.thresholds:
-            step = block_rows(BAM(self.weights, self.biases).layers, len(self.thresholds[0]))
-            # One block at least, so that no rows have no scores.
-            starts = range(0, max(len(X), 1), step)
-            return np.concatenate([self._sampled(X[start : start + step]) for start in starts])
-        F = leading_means(self.weights[0], self.biases[0], X)
-        for table in self.tables:
-            F = np.asarray(multilinear(table, F))
-        return F[:, 0]
+        """Mean of the members' ``F^L(x)``."""
+        W = self.weights[0].reshape(-1, self.n_inputs)
+        b = self.biases[0].reshape(-1)
+        return self.above(leading_arguments(W, b, X))
 
-    def _sampled(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        F = leading_means(self.weights[0], self.biases[0], X)
-        finite = np.isfinite(F).all(axis=1)
-        for V, u in zip(BAM(self.weights, self.biases).layers[1:], self.thresholds, strict=True):
-            F = sign_means(V, np.where(u[None] < F[:, None], 1.0, -1.0)).mean(axis=1)
-        # A sign would hide a NaN of the input from the caller.
-        return np.where(finite, F[:, 0], np.nan)
+    def coded_scorer(self, counts: tuple[int, ...]) -> Callable[[CodedRows], NDArray[np.float64]]:
+        """`score_rows` of coded rows; what the codes add to the members' sums is looked up."""
+        layer = CodedLayer(self.weights[0].reshape(-1, self.n_inputs), self.biases[0].reshape(-1), counts)
+        return lambda rows: self.above(layer.arguments(rows))
+
+    def above(self, arguments: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Scores from the arguments (rows, members · d_1) of the leading means."""
+        members, width = self.biases[0].shape
+        leading: Any = erf(arguments).reshape(-1, members, width)
+        total = np.zeros(len(arguments))
+        for m, layers in enumerate(self._above):
+            F = leading[:, m]
+            for means in layers:
+                F = means(F)
+            total += F[:, 0]
+        return total / members
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """``W_k``, ``b_k`` and ``thresholds_k`` by layer."""
-        return layered_arrays(W=self.weights, b=self.biases, thresholds=self.thresholds)
+        """``W_k`` and ``b_k`` by layer."""
+        return layered_arrays(W=self.weights, b=self.biases)
+
+
+def _layer(V: NDArray[np.float64]) -> Callable[[Any], Any]:
+    """From the means of the signs below a layer to its means."""
+    if is_narrow(V):
+        table = np.ascontiguousarray(layer_table(V))
+        return lambda m: np.asarray(multilinear(table, m))
+    series = WaveSeries.of(V)
+    return lambda m: np.clip(series.means(m), -1, 1)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.utils.class_scores import winners
+from abnet.utils.class_scores import losses_of, winners
 from abnet.utils.coded_layer import MANY_CODED
 from abnet.utils.coded_rows import CodedRows, dense
 from abnet.utils.threads import parallel_map
@@ -54,6 +54,27 @@ class Predictor(ABC):
     def n_paths(self) -> int | None:
         """Number of kept paths; None for a predictor without."""
         return None
+
+    @property
+    def least_loss(self) -> float:
+        """A number that the expected loss of no row and label can be below, for a vote of expected outputs."""
+        return 0.0
+
+    @property
+    def score_error(self) -> float:
+        """Proved upper bound on the error of an expectation, where more than the last digits of a sum may be wrong."""
+        return 0.0
+
+    def expected_losses(self, scores: NDArray[np.float64], codes: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Upper bounds on the Gibbs losses of rows, from scores that are expectations.
+
+        Parameters
+        ----------
+        scores : array (n,) or (n, K)
+        codes : array (n,)
+            Classes, 0 to K - 1; K for an unknown label.
+        """
+        return np.minimum(losses_of(scores, codes) + self.score_error / 2, 1.0)
 
     @abstractmethod
     def arrays(self) -> dict[str, NDArray[Any]]:

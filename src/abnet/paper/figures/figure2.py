@@ -67,7 +67,7 @@ def fig2(
         )
     if train:
         batch = load("ads", data_dir=data_dir, standardise=True).X[:32]
-        points = timed_passes.plan(METHODS, widths or timed_passes.WIDTHS, depths or timed_passes.DEPTHS)
+        points = timed_passes.points_of(METHODS, widths or timed_passes.WIDTHS, depths or timed_passes.DEPTHS)
         timings = list(timed_passes.measure(points, batch, repetitions=repetitions, verbose=verbose))
     else:
         timings = read_timings((Path(output_dir or ".") / "fig2.csv").read_text(encoding="utf-8"))

@@ -17,8 +17,19 @@ from numpy.typing import NDArray
 from abnet.networks import exact, pbgnet
 from abnet.networks.bam import BAM
 from abnet.networks.cube import corners
+from abnet.networks.lifting import lift, mean_activation
 
-__all__ = ["DEPTHS", "Panel", "Timing", "WIDEST_IN_PAPER", "WIDTHS", "machine", "measure", "output_as_written", "plan"]
+__all__ = [
+    "DEPTHS",
+    "Panel",
+    "Timing",
+    "WIDEST_IN_PAPER",
+    "WIDTHS",
+    "machine",
+    "measure",
+    "output_as_written",
+    "points_of",
+]
 
 Panel: TypeAlias = Literal["width", "depth"]
 
@@ -55,12 +66,12 @@ class Timing:
     repetitions: int = 100
 
 
-def plan(methods: Iterable[str], widths: Iterable[int] = WIDTHS, depths: Iterable[int] = DEPTHS) -> list[Point]:
+def points_of(methods: Iterable[str], widths: Iterable[int] = WIDTHS, depths: Iterable[int] = DEPTHS) -> list[Point]:
     """Return the points to measure, the formula as written up to the paper's width.
 
     Examples
     --------
-    >>> plan(["formula as written"], widths=(13, 14), depths=(2,))
+    >>> points_of(["formula as written"], widths=(13, 14), depths=(2,))
     [('width', 'formula as written', 13, 6), ('depth', 'formula as written', 12, 2)]
     """
     methods = list(methods)
@@ -90,7 +101,7 @@ def measure(
     Parameters
     ----------
     points
-        From `plan`.
+        From `points_of`.
     X : float32 array (rows, d_0)
         The batch.
     repetitions
@@ -148,10 +159,10 @@ def output_as_written(layers: tuple[Any, ...], lifted: Any) -> Any:
     """
     import jax.numpy as jnp
 
-    P = _products(exact.mean_activation(layers[0], lifted))
+    P = _products(mean_activation(layers[0], lifted))
     for V in layers[1:]:
-        below = jnp.asarray(exact.lift(corners(V.shape[1] - 1, V.dtype)))
-        P = P @ _products(exact.mean_activation(V, below))
+        below = jnp.asarray(lift(corners(V.shape[1] - 1, V.dtype)))
+        P = P @ _products(mean_activation(V, below))
     return P[:, 1] - P[:, 0]
 
 
@@ -179,7 +190,7 @@ def _compiled(output: Callable[..., Any]) -> Builder:
     def build(network: BAM, X: NDArray[np.float32]) -> Forward:
         import jax
 
-        layers, lifted = jax.device_put((network.layers, np.asarray(exact.lift(X))))
+        layers, lifted = jax.device_put((network.layers, np.asarray(lift(X))))
         program = jax.jit(output)
         return lambda: jax.block_until_ready(program(layers, lifted))
 

@@ -12,7 +12,7 @@ from abnet.certificates.random_seed import drawn_seed
 from abnet.certificates.row_hashing import row_hashes
 from abnet.certificates.split import Split
 from abnet.estimators.prediction import PredictionMixin
-from abnet.estimators.refit import fitting_anew
+from abnet.estimators.refit import fresh_fit
 from abnet.model.card import Card
 from abnet.model.model import Model
 from abnet.model.predictors.predictor import Predictor
@@ -72,7 +72,7 @@ class BaselineClassifier(PredictionMixin):
         -------
         self
         """
-        with fitting_anew(self):
+        with fresh_fit(self):
             rows = checked_rows(self, X, y, sample_weight, preprocessor=self.preprocessor)
             self.classes_ = rows.labels.classes
             self.model_ = self._learn(rows)
@@ -83,16 +83,16 @@ class BaselineClassifier(PredictionMixin):
         seed = drawn_seed(self.random_state)
         _, init_rng, train_rng = generators_from(seed, 3)
         # Early stopping watches the first part of the split; the rest is trained on.
-        split = Split.of(row_hashes(rows.X, rows.marks), self.validation_fraction, seed)
+        split = Split.of(row_hashes(rows.X, rows.label_values), self.validation_fraction, seed)
         watched = split.first
         trained = split.counted
-        features = prepare(rows, self.preprocessor, rows.marks, (watched, trained), trained)
+        features = prepare(rows, self.preprocessor, rows.label_values, (watched, trained), trained)
         self.preprocessor_ = features.transformer
         order = np.concatenate([watched, trained])
         n_classes = rows.labels.n_classes
         if n_classes == 2:
             n_outputs = 1
-            targets = rows.marks[order]
+            targets = rows.label_values[order]
         else:
             n_outputs = n_classes
             targets = 2 * np.eye(n_classes)[rows.codes[order]] - 1
@@ -106,7 +106,7 @@ class BaselineClassifier(PredictionMixin):
             estimator=type(self).__name__,
             sizes=sizes,
             n_training_rows=len(order),
-            row_filter=row_filter(features.base, rows.marks[order]),
+            row_filter=row_filter(features.base, rows.label_values[order]),
             training_inputs=features.training,
         )
         predictor = self._deploy(learner, state)

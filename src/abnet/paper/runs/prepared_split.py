@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.networks import exact
+from abnet.networks.lifting import lift
 from abnet.paper.data.centre_surround import centre_surround
 from abnet.paper.data.data_fingerprint import data_fingerprint
 from abnet.paper.data.datasets import load
@@ -112,7 +112,7 @@ def _new_split(
         X = _standardised(X, slice(n_validation, n_validation + n_train))
     inputs = X
     if lifted:
-        inputs = np.asarray(exact.lift(X))
+        inputs = np.asarray(lift(X))
     return PreparedSplit(
         X=X,
         y=y,

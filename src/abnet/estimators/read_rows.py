@@ -1,55 +1,34 @@
-"""Labelled rows with their groups: read them from a table, split them at random, take some of them."""
+"""Read the rows of a table for a classifier, with the labels and the groups taken out."""
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
 from abnet.certificates.random_seed import drawn_seed
-from abnet.certificates.row_hashing import row_hashes
-from abnet.certificates.split import Split
 from abnet.estimators.certificate_mixin import CertificateMixin
 from abnet.estimators.certified import CertifiedClassifier
 from abnet.tables import TableError
 from abnet.tables.binning import bin_names
+from abnet.tables.loaded_rows import LoadedRows, load_rows
 from abnet.tables.named_columns import NamedColumnError, cell_texts, check_named, without_group
 from abnet.tables.preparation import TablePreparation
 from abnet.tables.table import as_table
 from abnet.tables.table_errors import UnknownColumnError, listed
 from abnet.tables.table_source import TableSource
-from abnet.tables.training_part import TrainingPart, choose_training_part
-from abnet.utils.caller_rows import take_rows
+from abnet.training.features import is_our_own
+from abnet.training.settings import Settings
 from abnet.utils.errors import Parameter, ParameterError
 from abnet.utils.wording import number_of
 
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["Labelled", "check_roles", "for_tables", "read_rows", "take", "two_random_parts"]
-
-
-class Labelled(NamedTuple):
-    """Features, as a frame or an array, labels, and groups if the rows come in groups."""
-
-    X: Any
-    y: NDArray[Any]
-    groups: NDArray[Any] | None = None
-
-
-def take(data: Labelled, rows: Any) -> Labelled:
-    """Some rows of a labelled table or array."""
-    groups = None if data.groups is None else data.groups[rows]
-    return Labelled(take_rows(data.X, rows), data.y[rows], groups)
-
-
-def two_random_parts(data: Labelled, fraction: float, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Indices of about ``fraction · n`` rows, chosen by a hash of their content, and of the rest; groups stay whole."""
-    split = Split.of(row_hashes(data.X, data.y), fraction, seed, data.groups)
-    return split.first, split.counted
+__all__ = ["check_roles", "check_streamable", "for_tables", "read_rows"]
 
 
 def check_roles(target: str, drop: Sequence[str], group: str | None, preparation: TablePreparation | None) -> None:
@@ -61,18 +40,22 @@ def check_roles(target: str, drop: Sequence[str], group: str | None, preparation
     Traceback (most recent call last):
     abnet.utils.errors.ParameterError: group: 'left' is the target, so name another column.
     """
-    named = {"drop": drop, "group": [] if group is None else [group]}
+    roles = {target: "is the target"}
+    _check_free("drop", drop, roles)
+    roles = {**dict.fromkeys(drop, "is dropped"), **roles}
+    if group is not None:
+        _check_free("group", [group], roles)
+        roles[group] = "names the groups"
     if preparation is not None:
-        named |= preparation.named_columns()
-    for parameter, names in named.items():
-        taken = {target: "is the target"}
-        if parameter != "drop":
-            taken = {**dict.fromkeys(drop, "is dropped"), **taken}
-        if parameter not in ("drop", "group") and group is not None:
-            taken[group] = "names the groups"
-        twice = next((name for name in names if name in taken), None)
-        if twice is not None:
-            raise ParameterError("{}: {!r} {}, so name another column.", Parameter(parameter), twice, taken[twice])
+        for parameter, names in preparation.named_columns().items():
+            _check_free(parameter, names, roles)
+
+
+def _check_free(parameter: str, names: Iterable[str], roles: dict[str, str]) -> None:
+    """Raise a ParameterError if a column that the parameter names has another role."""
+    for name in names:
+        if name in roles:
+            raise ParameterError("{}: {!r} {}, so name another column.", Parameter(parameter), name, roles[name])
 
 
 def for_tables(estimator: CertificateMixin | None) -> CertificateMixin:
@@ -83,17 +66,18 @@ def for_tables(estimator: CertificateMixin | None) -> CertificateMixin:
     >>> for_tables(None).preprocessor
     TablePreparation()
     """
-    made = CertifiedClassifier() if estimator is None else clone(estimator)
-    if not isinstance(made, CertificateMixin):
-        raise TypeError(
-            f"estimator must be a certified classifier, such as CertifiedClassifier(); got a {type(made).__name__}."
-        )
-    made.set_params(random_state=drawn_seed(made.random_state))
-    if made.preprocessor is None or isinstance(made.preprocessor, str):
-        made.set_params(preprocessor=TablePreparation())
-    if isinstance(made.preprocessor, TablePreparation):
-        made.preprocessor.column_options()
-    return made
+    classifier: Any = CertifiedClassifier()
+    if estimator is not None:
+        classifier = clone(estimator)
+    if not isinstance(classifier, CertificateMixin):
+        kind = type(classifier).__name__
+        raise TypeError(f"estimator must be a certified classifier, such as CertifiedClassifier(); got a {kind}.")
+    classifier.set_params(random_state=drawn_seed(classifier.random_state))
+    if classifier.preprocessor is None or isinstance(classifier.preprocessor, str):
+        classifier.set_params(preprocessor=TablePreparation())
+    if isinstance(classifier.preprocessor, TablePreparation):
+        classifier.preprocessor.column_options()
+    return classifier
 
 
 def read_rows(
@@ -107,7 +91,7 @@ def read_rows(
     bins: int | Sequence[float] | None = None,
     max_learn_rows: int = sys.maxsize,
     at_least: int,
-) -> tuple[TrainingPart, NDArray[Any] | None]:
+) -> tuple[LoadedRows, NDArray[Any] | None]:
     """Read a table, and take the target and the groups out of it; of a large table, only the training rows.
 
     Parameters
@@ -134,11 +118,13 @@ def read_rows(
             "{} uses quantiles of rows, and rows of one group are not independent: pass the cut points.",
             Parameter("bins"),
         )
-    preparation = classifier.preprocessor if isinstance(classifier.preprocessor, TablePreparation) else None
+    preparation = None
+    if isinstance(classifier.preprocessor, TablePreparation):
+        preparation = classifier.preprocessor
     check_roles(target, drop, group, preparation)
     settings = classifier.settings()
     try:
-        part = choose_training_part(
+        rows = load_rows(
             lambda: _without_columns(source.frames(), drop),
             target,
             max_learn_rows=max_learn_rows,
@@ -151,16 +137,44 @@ def read_rows(
         raise
     except UnknownColumnError as error:
         raise NamedColumnError("{}: {}", Parameter("target"), error) from error
-    if part.n_rows < at_least:
+    if rows.n_rows < at_least:
         raise TableError(
-            f"the table has {number_of(part.n_rows, 'labelled row')}; at least {at_least} are needed, to train on one "
+            f"the table has {number_of(rows.n_rows, 'labelled row')}; at least {at_least} are needed, to train on one "
             "part and certify on the other."
         )
+    if rows.held_out is not None:
+        check_streamable(settings)
     if preparation is not None:
-        check_named("use", preparation.named_columns()["use"], part.X.columns)
-    if part.cuts and classifier.get_params().get("classes", ()) is None:
-        classifier.set_params(classes=list(bin_names(part.cuts)))
-    return _take_groups(part, group)
+        check_named("use", preparation.named_columns()["use"], rows.X.columns)
+    if rows.cuts and classifier.get_params().get("classes", ()) is None:
+        classifier.set_params(classes=list(bin_names(rows.cuts)))
+    return _take_groups(rows, group)
+
+
+def check_streamable(settings: Settings) -> None:
+    """Raise an error for settings that need the bound rows in memory, or whose preprocessor may look at other rows."""
+    if not is_our_own(settings.preprocessor):
+        raise ParameterError(
+            "{} must be 'auto', 'table' or a TablePreparation for a table with more than {} rows: another preprocessor "
+            "may depend on the batch, and held-out rows are streamed in batches.",
+            Parameter("preprocessor"),
+            Parameter("max_learn_rows"),
+        )
+    if settings.objective == "loss":
+        raise _needs_memory("objective", "loss", "bound")
+    if not settings.split:
+        raise _needs_memory("prior", "init", "split")
+    if not settings.frozen:
+        raise _needs_memory("posterior", "train", "frozen")
+
+
+def _needs_memory(name: str, value: str, instead: str) -> ParameterError:
+    return ParameterError(
+        "{} needs all rows in memory, and the table has more rows than {} allows: use {}, or raise that limit.",
+        Parameter(name, value),
+        Parameter("max_learn_rows"),
+        Parameter(name, instead),
+    )
 
 
 def _without_columns(frames: "Iterable[polars.DataFrame]", drop: Sequence[str]) -> "Iterator[polars.DataFrame]":
@@ -177,19 +191,20 @@ def _without_columns(frames: "Iterable[polars.DataFrame]", drop: Sequence[str]) 
         yield frame.drop(list(drop))
 
 
-def _take_groups(part: TrainingPart, group: str | None) -> tuple[TrainingPart, NDArray[Any] | None]:
+def _take_groups(rows: LoadedRows, group: str | None) -> tuple[LoadedRows, NDArray[Any] | None]:
     """Take the group column out of the rows; without a column name, nothing changes."""
     if group is None:
-        return part, None
-    check_named("group", [group], part.X.columns)
-    if part.learns is not None:
+        return rows, None
+    check_named("group", [group], rows.X.columns)
+    if rows.held_out is not None:
         raise ParameterError(
             "{} needs all rows in memory, and the table has more rows than {} allows: raise that limit.",
-            Parameter("group"), Parameter("max_learn_rows"),
-        )  # fmt: skip
-    table = as_table(part.X)
+            Parameter("group"),
+            Parameter("max_learn_rows"),
+        )
+    table = as_table(rows.X)
     names = cell_texts(table, group)
     missing = [table.row(row) for row, name in enumerate(names) if name is None]
     if missing:
         raise TableError(f"column {group!r}: {without_group(missing)}")
-    return replace(part, X=part.X.drop(group)), np.array(names)
+    return replace(rows, X=rows.X.drop(group)), np.array(names)

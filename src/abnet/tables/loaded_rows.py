@@ -1,4 +1,4 @@
-"""The training rows of a table: all rows of a table that fits into memory, or a random choice of a larger one."""
+"""`load_rows`: a table in memory, or the training rows of a larger one with a source of its other rows."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,34 +9,37 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.certificates.row_hashing import row_hashes
-from abnet.certificates.split import Split
+from abnet.certificates.row_hashing import hashes_with_labels, sums_of_cells
+from abnet.certificates.split import Split, warn_of_few_rows
 from abnet.tables.binning import Binning
+from abnet.tables.held_out_rows import HeldOutRows
+from abnet.tables.label_types import sorted_as_typed
 from abnet.tables.notes import Note
 from abnet.tables.polars_frames import stacked
-from abnet.tables.target import FeaturesAndLabels, labelled, split_target
+from abnet.tables.table import as_table
+from abnet.tables.target import FeaturesAndLabels, labelled, labels_as_written, split_target
+from abnet.utils.caller_rows import without_column
+from abnet.utils.label_values import label_values
+from abnet.utils.permutation import places_in
 
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["TrainingPart", "choose_training_part"]
+__all__ = ["LoadedRows", "load_rows"]
 
 
 @dataclass(frozen=True)
-class TrainingPart:
-    """The training rows of a table.
+class LoadedRows:
+    """The rows of a table that are in memory: all of them, or the training rows of a larger table.
 
     Attributes
     ----------
     X, y, notes
-        As returned by `split_target`; if all rows are in memory, text labels remain text, because some of these rows
-        will be held out.
+        As returned by `split_target`. Text labels remain text: the training rows decide on their type.
     n_rows : int
         Number of labelled rows of the whole table.
-    learns : array of bool (n_rows,) or None
-        Whether each labelled row is a training row; None if all rows are in memory.
-    frames : callable or None
-        Reads all labelled rows again, in the order of `learns`.
+    held_out : HeldOutRows or None
+        The other rows of a larger table; None if all rows are in memory.
     cuts : tuple of float
         Points at which a numeric target was cut into classes, if it was.
     """
@@ -45,8 +48,7 @@ class TrainingPart:
     y: NDArray[Any]
     notes: tuple[Note, ...]
     n_rows: int
-    learns: NDArray[np.bool_] | None = None
-    frames: "Callable[[], Iterator[polars.DataFrame]] | None" = None
+    held_out: HeldOutRows | None = None
     cuts: tuple[float, ...] = ()
 
     @property
@@ -55,7 +57,7 @@ class TrainingPart:
         return sum(note.rows or 0 for note in self.notes if note.code == "missing labels")
 
 
-def choose_training_part(
+def load_rows(
     read: "Callable[[], Iterable[polars.DataFrame]]",
     target: str,
     *,
@@ -64,11 +66,12 @@ def choose_training_part(
     seed: int,
     missing_label: str = "drop",
     bins: int | Sequence[float] | None = None,
-) -> TrainingPart:
-    """The whole table if it has at most `max_learn_rows` rows, otherwise a random choice of training rows.
+) -> LoadedRows:
+    """Load a table of at most `max_learn_rows` rows whole, and of a larger table the training rows.
 
-    A larger table is read twice: once for the hashes of its rows (`row_hashes`; this temporarily takes 40 bytes per
-    row), and once for the training rows. The same rows and seed give the same choice, in any order of the rows.
+    A larger table is read twice: once for the hashes of its rows (`abnet.certificates.split`; this temporarily takes 50
+    bytes per row), and once for the training rows. The split is that of a table in memory: it depends on the rows, the
+    share and the seed, in any order of the rows.
 
     Parameters
     ----------
@@ -100,19 +103,22 @@ def choose_training_part(
         whole = stacked(first)  # in pieces: to copy all text takes longer than to read half of it
         first.clear()
         X, y, label_notes = split_target(whole, target, missing_label=missing_label, typed=False)
-        return TrainingPart(X, y, (*notes, *label_notes), len(y), cuts=cuts)
+        return LoadedRows(X, y, (*notes, *label_notes), len(y), cuts=cuts)
 
     hashes, n_unlabelled = _hashes_of_labelled(chain(_emptied(first), frames), target, missing_label)
-    is_training = np.zeros(len(hashes), np.bool_)
-    is_training[Split.of(hashes, share, seed, most=max_learn_rows).first] = True
+    share = min(share, max_learn_rows / len(hashes))
+    split = Split.of(hashes, share, seed)
+    warn_of_few_rows(hashes[split.first])
+    del hashes
     if n_unlabelled:
         notes = (*notes, Note("missing labels", (target,), n_unlabelled))
 
     def labelled_frames() -> "Iterator[polars.DataFrame]":
         return labelled(read_classes(), target)
 
-    X, y, label_notes = _chosen(labelled_frames(), target, is_training)
-    return TrainingPart(X, y, (*notes, *label_notes), len(is_training), is_training, labelled_frames, cuts)
+    held_out = HeldOutRows.of(labelled_frames, target, split, share)
+    X, y, label_notes = _training_rows(labelled_frames(), target, held_out.is_training)
+    return LoadedRows(X, y, (*notes, *label_notes), held_out.n_rows, held_out, cuts)
 
 
 def _binned(read: "Callable[[], Iterable[polars.DataFrame]]", binning: Binning) -> "Iterable[polars.DataFrame]":
@@ -134,8 +140,11 @@ def _first_frames(frames: "Iterator[polars.DataFrame]", max_rows: int) -> "list[
 
 def _hashes_of_labelled(
     frames: "Iterable[polars.DataFrame]", target: str, missing_label: str
-) -> tuple[NDArray[Any], int]:
-    """The hashes of the rows that have a label, and the number of the other rows."""
+) -> tuple[NDArray[np.uint64], int]:
+    """The hashes of the rows that have a label, as `row_hashes` of a table in memory, and the number of other rows.
+
+    What is hashed of a label is its place among all labels, which are known at the end.
+    """
     n_rows = 0
 
     def counted() -> "Iterator[polars.DataFrame]":
@@ -144,11 +153,31 @@ def _hashes_of_labelled(
             n_rows += frame.height
             yield frame
 
-    hashes = np.concatenate([row_hashes(frame) for frame in labelled(counted(), target, missing_label)])
+    label_numbers: dict[Any, int] = {}
+    sums = []
+    numbers = []
+    for frame in labelled(counted(), target, missing_label):
+        distinct = as_table(frame).cells(target).distinct()
+        number_of_value = np.zeros(len(distinct.values), np.int32)
+        for place in np.flatnonzero(distinct.counts()).tolist():
+            number_of_value[place] = label_numbers.setdefault(distinct.values[place], len(label_numbers))
+        numbers.append(number_of_value[distinct.codes])
+        sums.append(sums_of_cells(without_column(frame, target)))
+    codes, n_classes = _codes_of_labels(list(label_numbers))
+    values = label_values(codes[np.concatenate(numbers)], n_classes)
+    hashes = hashes_with_labels(np.concatenate(sums), values)
     return hashes, n_rows - len(hashes)
 
 
-def _chosen(frames: "Iterable[polars.DataFrame]", target: str, is_training: NDArray[np.bool_]) -> FeaturesAndLabels:
+def _codes_of_labels(labels: list[Any]) -> tuple[NDArray[np.intp], int]:
+    """The place of each label among all labels, and the number of these."""
+    classes, places = np.unique(labels_as_written(labels), return_inverse=True)
+    return places_in(sorted_as_typed(classes))[places], len(classes)
+
+
+def _training_rows(
+    frames: "Iterable[polars.DataFrame]", target: str, is_training: NDArray[np.bool_]
+) -> FeaturesAndLabels:
     """Features and labels of the training rows."""
     kept = []
     start = 0
@@ -158,7 +187,7 @@ def _chosen(frames: "Iterable[polars.DataFrame]", target: str, is_training: NDAr
         start = end
     whole = stacked(kept).rechunk()
     kept.clear()
-    return split_target(whole, target)
+    return split_target(whole, target, typed=False)
 
 
 def _emptied(frames: list[Any]) -> Iterator[Any]:

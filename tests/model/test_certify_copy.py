@@ -1,0 +1,83 @@
+"""The error rate of a copied model, by its answers to unlabelled rows: counts, refusals and the command."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import abnet
+from abnet.bounds.copied_model import copy_error_bound
+from abnet.certificates import judge_answers
+from abnet.certificates.certify_model import certify_judged
+from abnet.certificates.statements.copied_error import CopiedErrorBound
+from abnet.certificates.terms import Terms
+from abnet.cli.app import app
+from abnet.model.model import Model
+from abnet.model.predictors.compact import Compact
+from abnet.tables.labels import Labels
+
+N, ERRORS, ROWS = 400, 12, 3000
+
+
+@pytest.fixture
+def model() -> Model:
+    """A model of one column that answers "yes" for positive numbers."""
+    judged = judge_answers(["yes"] * N, ["no"] * ERRORS + ["yes"] * (N - ERRORS))
+    certificate = certify_judged(judged, Terms(source="test set"), np.arange(N))
+    made = Model(
+        Compact(np.array([[[2.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])), labels=Labels(np.array(["no", "yes"]))
+    )
+    return replace(made, certificate=certificate)
+
+
+@pytest.fixture
+def answers(rng: np.random.Generator) -> pl.DataFrame:
+    """Rows with the answers of a copy, which differ on the first seven rows; one of them is missing."""
+    x = rng.normal(size=ROWS)
+    copied = np.where(x > 0.0, "yes", "no").astype(object)
+    copied[:6] = np.where(x[:6] > 0.0, "no", "yes")
+    copied[6] = None
+    return pl.DataFrame({"x": x, "answer": copied.tolist()})
+
+
+def test_certificate_counts_answers_that_differ(model: Model, answers: pl.DataFrame) -> None:
+    made = abnet.certify_copy(model, answers, prediction="answer")
+    (statement,) = made.statements
+    assert isinstance(statement, CopiedErrorBound)
+    assert (statement.differing, statement.compared) == (7, ROWS)
+    assert statement.value == copy_error_bound(ERRORS, N, 7, ROWS)
+    assert made.check() == {"error rate of the copy": "recomputed"}
+    text = " ".join(str(made).split())
+    assert "7 of 3,000 answers differ" in text
+    assert "12 errors of the model on 400" in text
+    assert made.vote_error_bound is None
+
+
+def test_blocks_are_counted_together(model: Model, answers: pl.DataFrame) -> None:
+    blocks = (answers.slice(start, 1000) for start in range(0, ROWS, 1000))
+    whole = abnet.certify_copy(model, answers, prediction="answer")
+    assert abnet.certify_copy(model, blocks, prediction="answer") == whole
+
+
+def test_what_cannot_be_certified_is_refused(model: Model, answers: pl.DataFrame) -> None:
+    with pytest.raises(ValueError, match="no certificate"):
+        abnet.certify_copy(replace(model, certificate=None), answers, prediction="answer")
+    with pytest.raises(ValueError, match="'reply'"):
+        abnet.certify_copy(model, answers, prediction="reply")
+
+
+def test_command_certifies_a_copy(model: Model, answers: pl.DataFrame, tmp_path: Path) -> None:
+    model.save(tmp_path / "model.abnet")
+    answers.write_csv(tmp_path / "device.csv")
+    options = ["certify", str(tmp_path / "model.abnet"), "--same-as", str(tmp_path / "device.csv")]
+    assert CliRunner().invoke(app, options).exit_code == 2
+    options += ["--prediction", "answer"]
+    assert "7 of 3,000 answers differ" in " ".join(CliRunner().invoke(app, options).stdout.split())
+    saved = [*options, "--json", "--save", str(tmp_path / "copy.json")]
+    record = json.loads(CliRunner().invoke(app, saved).stdout)["certificate"]
+    assert abnet.load_certificate(tmp_path / "copy.json").to_dict() == record
+    assert CliRunner().invoke(app, [*options, "--truth", "x"]).exit_code == 2
