@@ -18,7 +18,7 @@ from abnet import CertifiedClassifier
 from abnet.robustness.box import Boxes
 from abnet.robustness.lower_bound import GUARD
 from abnet.robustness.network import ExactNetwork, exact_network
-from abnet.robustness.search import decide
+from abnet.robustness.search import decide_boxes
 
 TABLES = Path(os.environ.get("ABNET_TABLES", "tables"))
 DEFAULT = ("pima", "wdbc", "banana", "phoneme", "twonorm")
@@ -82,10 +82,10 @@ def main(names: list[str]) -> None:
         for share in SHARES:
             boxes = Boxes((features - share).astype(np.float32), (features + share).astype(np.float32))
             begun = time.perf_counter()
-            root = np.array([decided.verdict == "robust" for decided in decide(network, boxes, sides, nodes=0)])
+            root = np.array([decided.verdict == "robust" for decided in decide_boxes(network, boxes, sides, nodes=0)])
             one = 1000 * (time.perf_counter() - begun) / len(features)
             begun = time.perf_counter()
-            found = decide(network, boxes, sides)
+            found = decide_boxes(network, boxes, sides)
             all_of_it = 1000 * (time.perf_counter() - begun) / len(features)
             robust = np.array([decided.verdict == "robust" for decided in found])
             by_search = np.array([decided.verdict == "flipped" for decided in found])

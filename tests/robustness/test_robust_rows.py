@@ -47,9 +47,9 @@ def fitted() -> Model:
 def attacked(frame: pd.DataFrame, rng: np.random.Generator, model: Model, free: tuple[str, ...]) -> pd.DataFrame:
     """Random points and corners of the tolerance, computed from the cells."""
     found = frame.copy()
-    size = next(column for column in model.preparation.columns if column.name == "size")
-    assert isinstance(size, NumericColumn)
-    sd = float(size.scale or 0.0)
+    sizes_column = next(column for column in model.preparation.columns if column.name == "size")
+    assert isinstance(sizes_column, NumericColumn)
+    sd = float(sizes_column.scale or 0.0)
     sizes = {"age": 4.0, "income": 0.1 * frame["income"], "size": 0.2 * sd}
     corner = rng.random() < 0.5
     for name, size in sizes.items():

@@ -3,7 +3,7 @@
 import numpy as np
 
 from abnet.robustness.network import exact_network
-from abnet.robustness.search import decide
+from abnet.robustness.search import decide_boxes
 from robustness.networks import grid, random_boxes, random_model
 
 
@@ -16,7 +16,7 @@ def test_verdicts_agree_with_brute_force(seed: int) -> None:
         rows = rng.normal(size=(8, 2)).astype(np.float32)
         boxes = random_boxes(rng, rows, 0.4)
         sides = np.where(network.scores(rows) >= 0, 1.0, -1.0)
-        for row, found in enumerate(decide(network, boxes, sides, nodes=200)):
+        for row, found in enumerate(decide_boxes(network, boxes, sides, nodes=200)):
             scores = sides[row] * network.scores(grid(network, boxes, row, steps=41))
             counts[found.verdict] += 1
             if found.verdict == "robust":
@@ -38,6 +38,8 @@ def test_more_boxes_leave_fewer_rows_open(seed: int) -> None:
     rows = rng.normal(size=(60, 6)).astype(np.float32)
     boxes = random_boxes(rng, rows, 0.25)
     sides = np.where(network.scores(rows) >= 0, 1.0, -1.0)
-    left = [sum(found.verdict == "open" for found in decide(network, boxes, sides, nodes=n)) for n in (0, 20, 400)]
+    left = [
+        sum(found.verdict == "open" for found in decide_boxes(network, boxes, sides, nodes=n)) for n in (0, 20, 400)
+    ]
     assert left[0] > left[2]
     assert left == sorted(left, reverse=True)

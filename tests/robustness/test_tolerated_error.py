@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from abnet.certificates.terms import Terms
 from numpy.typing import NDArray
 
 import abnet
@@ -10,9 +9,10 @@ from abnet.bounds import clopper_pearson_bound
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.outside import judge_answers
 from abnet.certificates.statements.tolerated_error import ToleratedError
+from abnet.certificates.terms import Terms
 from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
-from abnet.robustness.certified_rows import certified, robustness
+from abnet.robustness.certified_rows import certify_tolerance, robustness
 from abnet.robustness.robust_rows import RobustRows, robust_rows
 from broken_promise import breaks
 
@@ -52,9 +52,8 @@ def test_the_promise(world: tuple[Model, RobustRows, NDArray[np.int64]], forgetf
         judged = judge_answers(y[places], answers[places], known=(-1, 1))
         bound = clopper_pearson_bound(int(judged.wrong.sum()), N, DELTA)
         if not forgetful:
-            statement = certified(model, judged, part(rows, places), Terms(delta=DELTA, source="test set")).statements[
-                0
-            ]
+            made = certify_tolerance(model, judged, part(rows, places), Terms(delta=DELTA, source="test set"))
+            statement = made.statements[0]
             assert statement.value is not None
             bound = statement.value
         failures += bound < truth

@@ -20,7 +20,7 @@ from abnet.model.model import FittedClassifier, Model, model_of
 from abnet.robustness.robust_rows import RobustRows, robust_rows
 from abnet.robustness.search import NODES
 
-__all__ = ["Robustness", "certified", "robustness"]
+__all__ = ["Robustness", "certify_tolerance", "robustness"]
 
 
 @dataclass(frozen=True)
@@ -105,10 +105,10 @@ def robustness(
         return Robustness(rows)
     judged = judge_answers(y, [row.answer for row in rows.rows], known=loaded.classes_.tolist())
     terms = Terms(delta=delta, n_candidates=n_candidates, source="test set")
-    return Robustness(rows, certified(loaded, judged, rows, terms))
+    return Robustness(rows, certify_tolerance(loaded, judged, rows, terms))
 
 
-def certified(model: Model, judged: Judged, rows: RobustRows, terms: Terms) -> Certificate:
+def certify_tolerance(model: Model, judged: Judged, rows: RobustRows, terms: Terms) -> Certificate:
     """The certificate of a tolerance, from rows that took no part in the model.
 
     Parameters

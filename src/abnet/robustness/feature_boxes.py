@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from abnet.model.model import Model
 from abnet.robustness.box import Boxes
-from abnet.robustness.refusals import refusal
 from abnet.robustness.tolerance import ALL, Size, Tolerance
+from abnet.robustness.unsupported import unsupported
 from abnet.tables.columns import BooleanColumn, Column, NumericColumn, TextColumn
 from abnet.tables.columns.scaling import filled_and_scaled
 from abnet.tables.preparation.preparation import Unprepared
@@ -132,7 +132,7 @@ def feature_boxes(model: Model, X: Any, tolerance: Tolerance) -> FeatureBoxes:
         return _of_table(model, X, base, tolerance)
     if isinstance(base, StandardMap | MinMaxMap | Unprepared):
         return _of_numbers(model, X, tolerance)
-    raise refusal(
+    raise unsupported(
         f"a tolerance is for columns that abnet prepares itself, not for {type(base).__name__}",
         "fit with preprocessor='auto', 'table' or 'standardise'",
     )
@@ -161,7 +161,7 @@ def _of_numbers(model: Model, X: Any, tolerance: Tolerance) -> FeatureBoxes:
     names = model.feature_names or tuple(f"x{j}" for j in range(rows.shape[1]))
     _check_names(tolerance, names)
     if tolerance.free:
-        raise refusal(f"column {tolerance.free[0]!r} has no list of values to choose from", "give it a tolerance")
+        raise unsupported(f"column {tolerance.free[0]!r} has no list of values to choose from", "give it a tolerance")
     low, high = rows.copy(), rows.copy()
     moving = []
     for j, name in enumerate(names):
@@ -170,7 +170,7 @@ def _of_numbers(model: Model, X: Any, tolerance: Tolerance) -> FeatureBoxes:
             continue
         sd = _deviation(base, j)
         if size.of == "sd" and sd is None:
-            raise refusal(
+            raise unsupported(
                 f"the model stores no standard deviation of column {name!r}", "give its tolerance as a number"
             )
         low[:, j], high[:, j] = _interval(rows[:, j], size, sd or 0.0)
@@ -226,13 +226,13 @@ def _of_table(model: Model, X: Any, base: TableMap, tolerance: Tolerance) -> Fea
                     _Moving(column.name, first, ends[0] + offset, ends[1] + offset, column.mean + offset, column.scale)
                 )
         elif column.name in tolerance.sizes:
-            raise refusal(
+            raise unsupported(
                 f"column {column.name!r} is read as {column.kind}, and a tolerance is for numbers",
                 "leave it out, or let a column of categories vary freely",
             )
         first += width
     if prod(len(column.values) + 1 for column in free) > MOST_COMBINATIONS:
-        raise refusal(f"the free columns have more than {MOST_COMBINATIONS} combinations", "name fewer of them")
+        raise unsupported(f"the free columns have more than {MOST_COMBINATIONS} combinations", "name fewer of them")
     return FeatureBoxes(features, low, high, moving, free)
 
 
@@ -258,7 +258,7 @@ def _any_value(column: Column, features: slice) -> _Free:
         for place in range(len(column.categories) + min(others, 1)):
             values[place, place] = 1.0
         return _Free(column.name, features, values, (*column.categories, "(other)"))
-    raise refusal(
+    raise unsupported(
         f"column {column.name!r} is read as {column.kind}, and only categories and yes or no can vary freely",
         "give a column of numbers a tolerance",
     )

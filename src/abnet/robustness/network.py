@@ -14,7 +14,7 @@ from scipy.special import erf
 from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
 from abnet.networks.cube import multilinear
-from abnet.robustness.refusals import refusal
+from abnet.robustness.unsupported import unsupported
 
 __all__ = ["ExactNetwork", "exact_network"]
 
@@ -89,15 +89,15 @@ def exact_network(model: Model) -> ExactNetwork:
     """The exact members of a model; a ValueError says what else is possible for a model of another kind."""
     predictor = model.predictor
     if not isinstance(predictor, Compact):
-        raise refusal(
+        raise unsupported(
             f"a tolerance needs exact members (`Compact`), not a predictor of kind {type(predictor).__name__}",
             "fit a CertifiedClassifier with hidden_layer_sizes=(8,), for example",
         )
     if predictor.n_classes > 2:
-        raise refusal("a tolerance is for two classes", "fit a model for each class against the others")
+        raise unsupported("a tolerance is for two classes", "fit a model for each class against the others")
     M, d, n_inputs = predictor.W.shape
     if d > WIDEST:
-        raise refusal(f"a tolerance is for at most {WIDEST} leading neurons, not {d}", "fit narrower members")
+        raise unsupported(f"a tolerance is for at most {WIDEST} leading neurons, not {d}", "fit narrower members")
     codes = model.preparation.codes
     n_features = n_inputs - sum(map(len, codes))
     if not codes:

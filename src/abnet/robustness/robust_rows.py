@@ -14,9 +14,9 @@ from abnet.model.model import FittedClassifier, Model, model_of
 from abnet.robustness.box import Boxes
 from abnet.robustness.feature_boxes import FeatureBoxes, feature_boxes
 from abnet.robustness.network import exact_network
-from abnet.robustness.refusals import refusal
-from abnet.robustness.search import NODES, Decided, Verdict, decide
+from abnet.robustness.search import NODES, Decided, Verdict, decide_boxes
 from abnet.robustness.tolerance import Tolerance
+from abnet.robustness.unsupported import unsupported
 from abnet.utils.text_layout import paragraphs
 from abnet.utils.wording import number_of, percent
 
@@ -144,7 +144,7 @@ def robust_rows(
     """
     loaded = model_of(model)
     if loaded.decision != ARGMAX:
-        raise refusal(
+        raise unsupported(
             "a tolerance is about the plain vote, and this model answers by a threshold", "fit without a target"
         )
     wanted = Tolerance.parse(tolerance, tuple(free))
@@ -158,7 +158,7 @@ def robust_rows(
         if not len(going_on):
             break
         boxes: Boxes = found.boxes(combination)[going_on]
-        for k, decided in zip(going_on, decide(network, boxes, sides[going_on], nodes=nodes), strict=True):
+        for k, decided in zip(going_on, decide_boxes(network, boxes, sides[going_on], nodes=nodes), strict=True):
             if _WORST[decided.verdict] > _WORST[best[k][0].verdict]:
                 best[k] = (decided, combination)
     answers = loaded.labels.decode((sides > 0).astype(np.intp)).tolist()

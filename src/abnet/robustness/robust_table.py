@@ -10,7 +10,7 @@ from abnet.certificates.training_rows import refuse_fitted
 from abnet.model.labelled_table import judge_model_rows
 from abnet.model.model import Model
 from abnet.model.table_rows import ModelOrPath, as_model, whole_table
-from abnet.robustness.certified_rows import Robustness, certified
+from abnet.robustness.certified_rows import Robustness, certify_tolerance
 from abnet.robustness.robust_rows import robust_rows
 from abnet.robustness.search import NODES
 from abnet.tables.model_labels import true_labels
@@ -98,7 +98,7 @@ def robust_table(
     certificate = None
     if judged is not None:
         terms = Terms(delta=delta, n_candidates=n_candidates, source="test set")
-        certificate = certified(loaded, judged.judged(), rows, terms)
+        certificate = certify_tolerance(loaded, judged.judged(), rows, terms)
     name = None
     if output is not None:
         name = os.fspath(output)

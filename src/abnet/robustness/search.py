@@ -15,7 +15,7 @@ from abnet.robustness.box import Boxes
 from abnet.robustness.lower_bound import GUARD, lower_bounds
 from abnet.robustness.network import ExactNetwork
 
-__all__ = ["NODES", "Decided", "Verdict", "decide"]
+__all__ = ["NODES", "Decided", "Verdict", "decide_boxes"]
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -75,7 +75,7 @@ class _Row:
         return Decided("robust")
 
 
-def decide(network: ExactNetwork, boxes: Boxes, sides: Floats, *, nodes: int = NODES) -> list[Decided]:
+def decide_boxes(network: ExactNetwork, boxes: Boxes, sides: Floats, *, nodes: int = NODES) -> list[Decided]:
     """Decide every box.
 
     Parameters
