@@ -1,5 +1,7 @@
 """Rows under a tolerance, in the columns of a table: no attack flips a certified row, and every reported flip flips."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -50,7 +52,7 @@ def attacked(frame: pd.DataFrame, rng: np.random.Generator, model: Model, free: 
     sizes_column = next(column for column in model.preparation.columns if column.name == "size")
     assert isinstance(sizes_column, NumericColumn)
     sd = float(sizes_column.scale or 0.0)
-    sizes = {"age": 4.0, "income": 0.1 * frame["income"], "size": 0.2 * sd}
+    sizes: dict[str, Any] = {"age": 4.0, "income": 0.1 * frame["income"], "size": 0.2 * sd}
     corner = rng.random() < 0.5
     for name, size in sizes.items():
         away = rng.uniform(-1, 1, len(frame))
