@@ -25,6 +25,8 @@ METHODS = {
         "abnet.explanation.row_explanation.Explanation",
         "abnet.export.CSource",
         "abnet.explanation.row_explanation.explain",
+        "abnet.robustness.certified_rows.Robustness",
+        "abnet.robustness.certified_rows.robustness",
     }
 }
 """Imports from below, inside methods that hand a model on to functions of a lower room."""

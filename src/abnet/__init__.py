@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from abnet.paper.methods.classifiers import BinaryConnectClassifier, BNNClassifier, EBPClassifier
     from abnet.report.page import write_report
     from abnet.report.report_table import report_table
+    from abnet.robustness.robust_table import robust_table
 
 __version__ = "0.3.0"
 
@@ -85,6 +86,7 @@ __all__ = [
     "plan",
     "predict_table",
     "report_table",
+    "robust_table",
     "write_report",
 ]
 
@@ -123,6 +125,7 @@ __getattr__, __dir__ = lazy_names(
         "abnet.paper.demo": ["demo"],
         "abnet.report.page": ["write_report"],
         "abnet.report.report_table": ["report_table"],
+        "abnet.robustness.robust_table": ["robust_table"],
     },
     registries=["abnet.certificates.goals"],
 )

@@ -20,6 +20,7 @@ from abnet.cli.plan import plan
 from abnet.cli.predict import predict
 from abnet.cli.report import report
 from abnet.cli.reproduce import app as reproduce
+from abnet.cli.robust import robust
 
 __all__ = ["app"]
 
@@ -57,7 +58,22 @@ def program(
     """
 
 
-for _command in (fit, predict, explain, inspect, certify, plan, monitor, report, export, compare, demo, data, cache):
+for _command in (
+    fit,
+    predict,
+    explain,
+    inspect,
+    certify,
+    plan,
+    robust,
+    monitor,
+    report,
+    export,
+    compare,
+    demo,
+    data,
+    cache,
+):
     app.command(cls=Command)(_command)
 
 app.add_typer(reproduce, name="reproduce")

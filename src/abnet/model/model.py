@@ -1,12 +1,13 @@
 """`Model`: a fitted classifier, as made by `fit`, written by `save` and read by `load`."""
 
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.decision import ARGMAX, Decision
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from abnet.explanation.certified_region import CertifiedRegions
     from abnet.explanation.row_explanation import Explanation
     from abnet.export import CSource
+    from abnet.robustness.certified_rows import Robustness
 
 __all__ = ["FittedClassifier", "Model", "model_of"]
 
@@ -267,6 +269,24 @@ class Model:
         from abnet.explanation.row_explanation import explain
 
         return explain(self, X, background=background, seed=seed)
+
+    def robustness(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        tolerance: str | float | Mapping[str, str | float] = "",
+        free: Sequence[str] = (),
+        nodes: int = 100,
+        delta: float = 0.05,
+        n_candidates: int = 1,
+    ) -> "Robustness":
+        """Which answers cannot change while cells are off by a tolerance: see `abnet.robustness.certified_rows`."""
+        from abnet.robustness.certified_rows import robustness
+
+        return robustness(
+            self, X, y, tolerance=tolerance, free=free, nodes=nodes, delta=delta, n_candidates=n_candidates
+        )
 
     def to_c(
         self, path: str | os.PathLike[str], *, prefix: str = "abnet", example: bool = False, single: bool = False
