@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 import abnet
 from abnet.bounds import clopper_pearson_bound
 from abnet.certificates.certificate import Certificate
-from abnet.certificates.outside import judge_answers
+from abnet.certificates.judged_answers import judge_answers
 from abnet.certificates.statements.tolerated_error import ToleratedError
 from abnet.certificates.terms import Terms
 from abnet.model.model import Model

@@ -11,7 +11,7 @@ from abnet.certificates.certificate import Certificate
 from abnet.certificates.evidence import observe
 from abnet.certificates.facts import Facts
 from abnet.certificates.grouped_rows import check_groups
-from abnet.certificates.outside import Judged, judge_answers
+from abnet.certificates.judged_answers import Judged, judge_answers
 from abnet.certificates.statements.tolerated_error import ToleratedError
 from abnet.certificates.terms import Terms
 from abnet.certificates.training_rows import find_fitted, refuse_fitted
