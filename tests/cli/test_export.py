@@ -91,7 +91,7 @@ def test_without_the_package_the_error_says_how_to_install_it(
 def test_wrong_words_are_named(failure: Failure, model: Path, tmp_path: Path) -> None:
     assert "'java'" in failure("export", model, "--to", "java", code=2)
     assert "prefix" in failure("export", model, "--to", "c", "--prefix", "a-b", "--output", tmp_path / "model.c")
-    save(stored("pbgnet", certificate=None), tmp_path / "field.abnet")
+    save(stored("pbgnet: drawn", certificate=None), tmp_path / "field.abnet")
     message = failure("export", tmp_path / "field.abnet", "--to", "c")
     assert "PBGNet" in message
     assert not (tmp_path / "field.c").exists()

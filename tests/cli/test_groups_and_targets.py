@@ -91,7 +91,7 @@ def test_a_group_promise_is_not_taken_for_one_about_rows(
     run("report", model, visits, "-o", page)
     text = page.read_text()
     assert "error rate (upper bound) on a new group, averaged over its rows" in text
-    assert "upper bound for a new group" in text
+    assert "this model, for a new group" in text
     assert "the error of its answers on new data" not in text
     assert "They count every row by itself" in text
 

@@ -31,7 +31,8 @@ def test_a_fit_tells_its_stages(tmp_path: Path) -> None:
     stages = list(dict.fromkeys(stage.split(",")[0] for stage, _ in seen))
     assert stages == [
         "Reading the table", "Columns", "Teacher: linear", "Rows for the networks", "2 networks of 2 neurons",
-        "Certificate", "Logistic regression",
+        "Logistic regression",
+        "Certificate",
     ]  # fmt: skip
     assert all(share is None or 0 <= share <= 1 for _, share in seen)
     assert seen[0][1] is not None

@@ -52,7 +52,8 @@ def test_other_models_from_a_comparison(run: Run, model: Path, tmp_path: Path) -
     (tmp_path / "others.json").write_text(json.dumps({"contenders": [forest, own]}))
     run("report", model, "--compared", tmp_path / "others.json", "--output", tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text(encoding="utf-8").replace("\N{NO-BREAK SPACE}", " ")
-    assert "<span>forest &lt;b&gt;</span> <b>at most 12.5% (test rows: 6.2%)</b>" in page
+    assert "<span>forest &lt;b&gt;</span> <b>at most 12.5%</b>" in page
+    assert "<span>forest &lt;b&gt;, test rows</span> <b>6.2%</b>" in page
     assert "<span>own</span>" not in page
 
 

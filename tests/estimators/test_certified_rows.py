@@ -148,7 +148,7 @@ def test_an_interrupted_certificate_is_none(
     fitted_before: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
     """Ctrl-C after the first block of sampled losses: nothing that was computed so far certifies anything."""
-    clf = classifier(0, aggregation="ancestral", max_iter=1)
+    clf = classifier(0, hidden_layer_sizes=(2, 2), aggregation="ancestral", max_iter=1)
     if fitted_before:
         assert clf.fit(X, Y).certificate_ is not None
     blocks = iter([True, False])

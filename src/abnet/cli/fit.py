@@ -82,12 +82,10 @@ def fit(
     step in progress is done, and writes nothing.
 
     abnet fit patients.csv --target diagnosis
-    abnet fit patients.csv --target diagnosis --drop id --learn-fraction 0.7
     abnet fit patients.csv --target diagnosis --target-error 0.02
     abnet fit patients.csv --target diagnosis --target-recall 0.95 \\
         --positive-class ill
     abnet fit visits.csv --target diagnosis --group patient
-    zcat visits.csv.gz | abnet fit - --target left --use week
     """
     from abnet.cli.outputs import check_output
 

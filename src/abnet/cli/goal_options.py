@@ -48,8 +48,7 @@ def _arguments() -> list[Argument]:
     last = options.index(needing_class[-1])
     before = [_argument(option) for option in options[: last + 1]]
     after = [_argument(option) for option in options[last + 1 :]]
-    quantities = _either([option.name.removeprefix("target_") for option in needing_class])
-    declared = typer.Option(metavar="LABEL", rich_help_panel=_PANEL, help=f"The class that a {quantities} is about.")
+    declared = typer.Option(metavar="LABEL", rich_help_panel=_PANEL, help="The class that this rate is about.")
     positive_class = Argument(
         "positive_class", Argument.POSITIONAL_OR_KEYWORD, default=None, annotation=Annotated[str | None, declared]
     )

@@ -94,8 +94,9 @@ def about_from(card: Any = None, **stated: str | None) -> About:
 
     Examples
     --------
-    >>> about_from({"owner": "Clinic", "purpose": ""}, owner="Ward 3")
-    About(owner='Ward 3')
+    >>> about = about_from({"owner": "Clinic", "date": "2026-01-31", "purpose": ""}, owner="Ward 3")
+    >>> about.owner, about.date, about.purpose
+    ('Ward 3', '2026-01-31', None)
     """
     record: Mapping[str, Any] = {}
     place = "the card"

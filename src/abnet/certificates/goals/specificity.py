@@ -37,7 +37,7 @@ class TargetSpecificity(CutGoal):
 
     option = GoalOption(
         "target_specificity",
-        "Certify a threshold at which this share of the rows of other classes is not predicted as --positive-class.",
+        "Certify a threshold that leaves out this share of the other rows.",
         rank=25,
         positive_class="required",
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -123,6 +123,11 @@ def _layer(V: NDArray[np.float64]) -> Callable[[Any], Any]:
     """From the means of the signs below a layer to its means."""
     if is_narrow(V):
         table = np.ascontiguousarray(layer_table(V))
-        return lambda m: np.asarray(multilinear(table, m))
+        return partial(multilinear, table)
     series = WaveSeries.of(V)
-    return lambda m: np.clip(series.means(m), -1, 1)
+    return partial(_clipped_means, series)
+
+
+def _clipped_means(series: WaveSeries, m: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Means by the series; rounding may move them out of [-1, 1]."""
+    return np.clip(series.means(m), -1, 1)
