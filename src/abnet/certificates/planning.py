@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import bdtr, bdtrin, ndtri
 
 from abnet.bounds.prediction_sets import set_rank
@@ -26,7 +27,7 @@ MOST_TRIALS = 10**9
 """More trials than this are never suggested."""
 
 # Numbers of failures that are looked at around the last one that does not suffice.
-_AROUND = 400
+_AROUND = 100
 
 
 def trials_for_limit(rate: float, limit: float, delta: float = 0.05, power: float = 0.9) -> int | None:
@@ -78,28 +79,31 @@ def trials_for_limit(rate: float, limit: float, delta: float = 0.05, power: floa
             first = max(0, first - 2 * _AROUND)
         else:
             break
-    if failing is None:
-        return _fewest_trials(0, limit, delta)
-    return _fewest_trials(failing + 1, limit, delta)
+    enough = 0
+    if failing is not None:
+        enough = failing + 1
+    return int(_fewest_trials(np.array([enough]), limit, delta)[0])
 
 
 def _last_failing(first: int, last: int, rate: float, limit: float, delta: float, power: float) -> int | None:
     """The last number of allowed failures, in this range, whose largest number of trials has too little power."""
     failures = np.arange(first, last + 1)
     # One trial less than what allows one more failure.
-    most_trials = np.array([_fewest_trials(int(k) + 1, limit, delta) - 1 for k in failures])
+    most_trials = _fewest_trials(failures + 1, limit, delta) - 1
     too_weak = np.flatnonzero(bdtr(failures, most_trials, rate) < power)
     if len(too_weak) == 0:
         return None
     return int(failures[too_weak[-1]])
 
 
-def _fewest_trials(failures: int, limit: float, delta: float) -> int:
-    """Smallest n with which so many failures certify the limit."""
-    n = max(failures, math.floor(bdtrin(failures, delta, limit)) - 1)
-    while bdtr(failures, n, limit) > delta:
-        n += 1
-    return n
+def _fewest_trials(failures: NDArray[np.int64], limit: float, delta: float) -> NDArray[np.int64]:
+    """Smallest numbers of trials with which so many failures certify the limit."""
+    n = np.maximum(failures, np.floor(bdtrin(failures, delta, limit)).astype(np.int64) - 1)
+    while True:
+        too_few = bdtr(failures, n, limit) > delta
+        if not too_few.any():
+            return n
+        n += too_few
 
 
 def rows_needed(failures: int, trials: int, n_rows: int, limit: float, delta: float) -> int | None:
