@@ -80,7 +80,7 @@ PARITY = """
 import numpy as np
 from abnet.tables.columns.column import Column, kind
 from abnet.tables.columns.encoded import Encoded
-from abnet.tables.columns.recognition import Chosen, rule
+from abnet.tables.columns.rule_registry import Chosen, rule
 
 @kind
 class Parity(Column, frozen=True, tag="parity"):

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 
 from abnet.bounds.rounding import round_up
+from abnet.certificates.certificate_file import read_record, write_record
 from abnet.certificates.describe import describe
 from abnet.certificates.facts import Facts
-from abnet.certificates.record_file import read_record, write_record
 from abnet.certificates.statements.difference import DifferenceBound
 from abnet.certificates.statements.error_rate import AnswerErrorRate, ErrorRate
 from abnet.certificates.statements.gibbs_bound import GibbsBound

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from abnet.certificates.record_file import read_record, write_record
+from abnet.certificates.certificate_file import read_record, write_record
 from abnet.utils.html_text import as_html
 from abnet.utils.text_layout import paragraphs
 from abnet.utils.wording import percent

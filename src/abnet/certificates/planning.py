@@ -82,7 +82,7 @@ def trials_for_limit(rate: float, limit: float, delta: float = 0.05, power: floa
     enough = 0
     if failing is not None:
         enough = failing + 1
-    return int(_fewest_trials(np.array([enough]), limit, delta)[0])
+    return _fewest(enough, limit, delta)
 
 
 def _last_failing(first: int, last: int, rate: float, limit: float, delta: float, power: float) -> int | None:
@@ -104,6 +104,10 @@ def _fewest_trials(failures: NDArray[np.int64], limit: float, delta: float) -> N
         if not too_few.any():
             return n
         n += too_few
+
+
+def _fewest(failures: int, limit: float, delta: float) -> int:
+    return int(_fewest_trials(np.array([failures]), limit, delta)[0])
 
 
 def rows_needed(failures: int, trials: int, n_rows: int, limit: float, delta: float) -> int | None:
@@ -317,4 +321,4 @@ def _rows_with(counted: int, share: float, power: float) -> int:
     """Smallest number of rows of which so many count, with this probability."""
     if share == 1.0:
         return counted
-    return _fewest_trials(counted - 1, share, 1.0 - power)
+    return _fewest(counted - 1, share, 1.0 - power)

@@ -21,7 +21,7 @@ from abnet.tables.columns import (
     TextColumn,
 )
 from abnet.tables.preparation.scalers import MinMaxMap, StandardMap
-from abnet.tables.preparation.thermometer import ThermometerMap
+from abnet.tables.preparation.thermometer_map import ThermometerMap
 
 __all__ = ["feature_code"]
 

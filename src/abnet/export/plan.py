@@ -29,7 +29,7 @@ from abnet.tables.columns import (
     WordsColumn,
 )
 from abnet.tables.preparation.scalers import MinMaxMap, StandardMap
-from abnet.tables.preparation.thermometer import ThermometerMap
+from abnet.tables.preparation.thermometer_map import ThermometerMap
 
 __all__ = [
     "ExportPlan",

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from abnet.certificates.certificate import Certificate, load_certificate
+from abnet.certificates.certificate_file import kind_of_record
 from abnet.certificates.estimate import Estimate
-from abnet.certificates.record_file import kind_of_record
 from abnet.model.card import Card
 from abnet.model.digest import model_digest
 from abnet.model.file import check_promise, load

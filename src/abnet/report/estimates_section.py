@@ -12,7 +12,7 @@ from abnet.certificates.trade_off import TradeOff
 from abnet.model.model import Model
 from abnet.report.markup import drawn, html_table, rendered
 from abnet.report.measures import RowMeasures
-from abnet.report.ranking import ranking_figures
+from abnet.report.roc_curves import ranking_figures
 from abnet.report.svg import Series, chart
 from abnet.utils.natural_order import natural_order
 from abnet.utils.wording import percent, shortened

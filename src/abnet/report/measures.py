@@ -12,7 +12,7 @@ from abnet.certificates.fitted_rows import FittedRows
 from abnet.certificates.training_rows import filter_of
 from abnet.model.model import Model
 from abnet.model.performance_measures import calibration_error, log_loss
-from abnet.report.ranking import Ranking, measure_ranking
+from abnet.report.roc_curves import Ranking, measure_ranking
 from abnet.utils.class_scores import winners
 from abnet.utils.label_values import label_values
 

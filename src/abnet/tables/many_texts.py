@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from abnet.tables.columns.column import Column
 from abnet.tables.columns.encoded import Features
 from abnet.tables.columns.hashed import BUCKETS, HashedColumn
-from abnet.tables.columns.recognition import Chosen, Open
+from abnet.tables.columns.rule_registry import Chosen, Open
 from abnet.tables.columns.words import WordsColumn, common_words
 from abnet.tables.notes import Note
 from abnet.tables.table import Table

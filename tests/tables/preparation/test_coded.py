@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 
 from abnet.tables.preparation import StandardMap, as_preparation, preparation_from_dict, preparation_to_dict
 from abnet.tables.preparation.coded import CodedMap
-from abnet.tables.preparation.thermometer import _COLUMNS, column_thresholds, contiguous_columns, thresholds_of
+from abnet.tables.preparation.thermometer_map import _COLUMNS, column_thresholds, contiguous_columns, thresholds_of
 from abnet.utils.threads import MANY
 
 

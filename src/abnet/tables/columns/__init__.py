@@ -13,7 +13,7 @@ from abnet.tables.columns.date import YEAR, DateColumn
 from abnet.tables.columns.hashed import HashedColumn
 from abnet.tables.columns.numeric import LARGEST, NumericColumn, read_numbers
 from abnet.tables.columns.outliers import far_cells, far_notes
-from abnet.tables.columns.recognition import RULES, Chosen
+from abnet.tables.columns.rule_registry import RULES, Chosen
 from abnet.tables.columns.scaling import CLIP
 from abnet.tables.columns.text import TextColumn
 from abnet.tables.columns.words import WordsColumn

@@ -7,7 +7,7 @@ from abnet.tables.column_cells import Cells, DateCells
 from abnet.tables.columns.column import Column, UnseenRows, kind, missing_feature, unseen_rows
 from abnet.tables.columns.column_options import ColumnOptions
 from abnet.tables.columns.encoded import Encoded
-from abnet.tables.columns.recognition import Chosen, constant, rule
+from abnet.tables.columns.rule_registry import Chosen, constant, rule
 from abnet.tables.table import Table
 
 __all__ = ["BooleanColumn"]

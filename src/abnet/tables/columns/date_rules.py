@@ -9,7 +9,7 @@ from abnet.tables.columns.column_options import ColumnOptions
 from abnet.tables.columns.date import BY_TYPE, YEAR, DateColumn, day_text
 from abnet.tables.columns.odd_cells import MOSTLY, gap_notes, most_frequent
 from abnet.tables.columns.outliers import far_cells, far_notes
-from abnet.tables.columns.recognition import Chosen, constant, rule
+from abnet.tables.columns.rule_registry import Chosen, constant, rule
 from abnet.tables.columns.scaling import fit_scaling
 from abnet.tables.date_grammar import FORMS, read_dates
 from abnet.tables.days import ORDERS, Days, days_of

@@ -8,7 +8,7 @@ import numpy as np
 from abnet.tables.cells import is_gap, is_missing
 from abnet.tables.column_cells import Cells, DateCells, NumberCells
 from abnet.tables.columns.numeric import NumericColumn, read_numbers
-from abnet.tables.columns.recognition import Open
+from abnet.tables.columns.rule_registry import Open
 from abnet.tables.durations import seconds
 from abnet.tables.number_forms import MARKED, PLAIN, THOUSANDS, NumberForm
 

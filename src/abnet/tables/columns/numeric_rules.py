@@ -18,7 +18,7 @@ from abnet.tables.columns.infer_form import AmbiguousMark, infer_form, unit_arou
 from abnet.tables.columns.numeric import NumericColumn, allowed_range, read_numbers
 from abnet.tables.columns.odd_cells import MOSTLY, gap_notes, most_frequent
 from abnet.tables.columns.outliers import far_cells, far_notes
-from abnet.tables.columns.recognition import Chosen, constant, rule
+from abnet.tables.columns.rule_registry import Chosen, constant, rule
 from abnet.tables.columns.scaling import fit_scaling
 from abnet.tables.columns.sentinels import sentinel_note
 from abnet.tables.durations import seconds

@@ -10,7 +10,7 @@ from abnet.tables.column_cells import Cells
 from abnet.tables.columns.column import Column, UnseenRows, kind, missing_feature, unseen_rows
 from abnet.tables.columns.column_options import ColumnOptions
 from abnet.tables.columns.encoded import Encoded
-from abnet.tables.columns.recognition import Chosen, constant, rule
+from abnet.tables.columns.rule_registry import Chosen, constant, rule
 from abnet.tables.columns.words import common_words
 from abnet.tables.identifiers import NEARLY_ALL, is_identifier_name
 from abnet.tables.many_texts import ManyTexts, many_texts, merged_notes

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from abnet.tables.preparation.scalers import MinMaxMap, StandardMap
     from abnet.tables.preparation.table_map import TableMap
     from abnet.tables.preparation.table_preparation import TablePreparation
-    from abnet.tables.preparation.thermometer import ThermometerMap
+    from abnet.tables.preparation.thermometer_map import ThermometerMap
     from abnet.tables.unseen import Unseen, UnseenWarning
 
 __all__ = [
@@ -39,7 +39,7 @@ __getattr__, __dir__ = lazy_names(
         "abnet.tables.preparation.table_preparation": ["TablePreparation"],
         "abnet.tables.preparation.table_map": ["TableMap"],
         "abnet.tables.preparation.coded": ["CodedMap"],
-        "abnet.tables.preparation.thermometer": ["ThermometerMap"],
+        "abnet.tables.preparation.thermometer_map": ["ThermometerMap"],
         "abnet.tables.unseen": ["Unseen", "UnseenWarning"],
     },
 )

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.tables.preparation.preparation import Preparation, Read
-from abnet.tables.preparation.thermometer import BLOCK, check_thresholds, thresholds_of
+from abnet.tables.preparation.thermometer_map import BLOCK, check_thresholds, thresholds_of
 from abnet.utils.coded_rows import CodedRows, dense
 from abnet.utils.threads import parallel_map, threads_for
 

@@ -10,7 +10,7 @@ from abnet.tables.column_cells import Cells
 from abnet.tables.columns import NumericColumn
 from abnet.tables.columns.column_options import ColumnOptions
 from abnet.tables.columns.infer_form import AmbiguousMark, certain_decimal_mark
-from abnet.tables.columns.recognition import RULES, Chosen, Open
+from abnet.tables.columns.rule_registry import RULES, Chosen, Open
 from abnet.tables.csv_header import UNNAMED
 from abnet.tables.many_texts import ManyTexts, choose_text_forms
 from abnet.tables.notes import Note

@@ -43,8 +43,8 @@ def as_preparation(transformer: Any, n_features: int = 0) -> Preparation:
     from abnet.tables.preparation.plain_numbers import PlainNumbers
     from abnet.tables.preparation.scalers import MinMaxMap, StandardMap
     from abnet.tables.preparation.table_preparation import TablePreparation
-    from abnet.tables.preparation.thermometer import ThermometerMap
     from abnet.tables.preparation.thermometer_codes import ThermometerCodes
+    from abnet.tables.preparation.thermometer_map import ThermometerMap
 
     conversions = {
         TablePreparation: lambda fitted: fitted.map_,
@@ -115,7 +115,7 @@ def _converted(record: Any) -> Preparation:
     from abnet.tables.preparation.coded import CodedMap
     from abnet.tables.preparation.scalers import MinMaxMap, StandardMap
     from abnet.tables.preparation.table_map import TableMap
-    from abnet.tables.preparation.thermometer import ThermometerMap
+    from abnet.tables.preparation.thermometer_map import ThermometerMap
 
     maps: dict[Any, Any] = {
         "table": TableMap,

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from abnet.tables.preparation.thermometer import ThermometerMap, column_thresholds
+from abnet.tables.preparation.thermometer_map import ThermometerMap, column_thresholds
 
 __all__ = ["ThermometerCodes"]
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score, roc_curve
 
 from abnet.report.page import report_page
-from abnet.report.ranking import measure_ranking
+from abnet.report.roc_curves import measure_ranking
 from report import pages
 
 
