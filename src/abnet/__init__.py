@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from abnet.certificates.certificate import Certificate, load_certificate
     from abnet.certificates.certify_model import certify
     from abnet.certificates.compare_models import compare_errors
-    from abnet.certificates.goals import Costs, TargetError, TargetPrecision, TargetRecall
+    from abnet.certificates.goals import Costs, TargetError, TargetPrecision, TargetRecall, TargetSpecificity
     from abnet.certificates.monitor import Monitor
     from abnet.certificates.planning import plan
     from abnet.certificates.scores import certify_scores
@@ -61,6 +61,7 @@ __all__ = [
     "TargetError",
     "TargetPrecision",
     "TargetRecall",
+    "TargetSpecificity",
     "bounds",
     "certify",
     "certify_copy",
@@ -100,7 +101,7 @@ __getattr__, __dir__ = lazy_names(
         "abnet.paper": [],
         "abnet.networks.bam": ["BAM"],
         "abnet.certificates.certificate": ["Certificate", "load_certificate"],
-        "abnet.certificates.goals": ["Costs", "TargetError", "TargetPrecision", "TargetRecall"],
+        "abnet.certificates.goals": ["Costs", "TargetError", "TargetPrecision", "TargetRecall", "TargetSpecificity"],
         "abnet.certificates.certify_model": ["certify"],
         "abnet.model.certify_copy": ["certify_copy"],
         "abnet.model.certify_table": ["certify_predictions", "certify_table"],

@@ -20,6 +20,7 @@ def robust(
         str,
         typer.Option(
             metavar="SIZES",
+            show_default=False,
             help="How far cells may be off: COLUMN=SIZE,… with * for all other numbers. A size is 5 (units of the "
             "column), 10% (of the value) or 1%sd (of the standard deviation in the training rows).",
         ),

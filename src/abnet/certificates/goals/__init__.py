@@ -10,6 +10,7 @@ from abnet.certificates.goals.error import TargetError
 from abnet.certificates.goals.goal import GOALS, Goal, GoalOption, goals_by_rank
 from abnet.certificates.goals.precision import TargetPrecision
 from abnet.certificates.goals.recall import TargetRecall
+from abnet.certificates.goals.specificity import TargetSpecificity
 from abnet.utils.lazy import import_folder
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "TargetError",
     "TargetPrecision",
     "TargetRecall",
+    "TargetSpecificity",
     "goals_by_rank",
 ]
 
