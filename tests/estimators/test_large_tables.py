@@ -14,7 +14,8 @@ from sklearn.preprocessing import StandardScaler
 
 import abnet
 from abnet import ABNetClassifier, CertifiedClassifier, PBGNetClassifier, fit_table
-from abnet.bounds import betting_bound, clopper_pearson_bound
+from abnet.bounds import clopper_pearson_bound
+from abnet.bounds.betting import betting_bound
 from abnet.certificates import row_hashes, row_order
 from abnet.certificates.copied_rows import CopiesInStream
 from abnet.certificates.goals import Costs, TargetError

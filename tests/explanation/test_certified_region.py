@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 import abnet
 from abnet import ABNetClassifier, CertifiedClassifier
-from abnet.certificates.statements.region_error import LEAST_ROWS, REST, RegionError
+from abnet.certificates.statements.region_error import LEAST_ROWS, RegionError
 from abnet.explanation import certified_regions
 from abnet.explanation.certified_region import why_no_certified_regions
 from abnet.explanation.region_conditions import regions_in_words
@@ -70,12 +70,10 @@ def test_held_out_rows_are_counted_by_region(
     listed = {s.signs for s in statements}
     for s in statements:
         inside = signs == s.signs
-        if s.signs == REST:
-            inside = ~np.isin(signs, list(listed))
         assert (s.n, s.errors) == (int(inside.sum()), int(wrong[inside].sum()))
         assert s.answers_given == (*(int((model.predict(frame[inside]) == c).sum()) for c in model.classes_), 0)
     counts = pd.Series(signs).value_counts()
-    assert {name for name, n in counts.items() if n >= LEAST_ROWS} <= listed
+    assert {name for name, n in counts.items() if n >= LEAST_ROWS} == listed
 
 
 def test_the_words_describe_the_regions(fitted: CertifiedClassifier) -> None:
@@ -160,9 +158,7 @@ def test_regions_survive_saving_and_are_certified_again_on_fresh_rows(
     assert found[0] is not None
     assert found[0].n_rows == 500
     assert found[0] == found[1] == found[2]
-    assert {region.words for region in found[0].listed if region.signs != REST} <= {
-        str(region) for region in loaded.card.region_words
-    } | {""}
+    assert {region.words for region in found[0].listed} <= {str(region) for region in loaded.card.region_words} | {""}
 
 
 def test_partitions_add_up(fitted: CertifiedClassifier, rng: np.random.Generator) -> None:

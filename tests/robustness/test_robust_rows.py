@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from abnet import CertifiedClassifier
 from abnet.model.model import Model
+from abnet.model.predictors.compact import Compact
 from abnet.robustness.robust_rows import RobustRows, robust_rows
 from abnet.tables.columns import NumericColumn
 from robustness.networks import random_model
@@ -136,3 +137,14 @@ def test_what_is_not_supported_is_named(
 ) -> None:
     with pytest.raises(ValueError, match=said):
         robust_rows(fitted, table(np.random.default_rng(2), 5), tolerance=tolerance, free=free)
+
+
+def test_what_cannot_be_computed_is_never_robust() -> None:
+    """Tolerances beyond the range of float32 leave rows open or flipped; rows without an answer are refused."""
+    model = Model(Compact(np.array([[[3.0, 0.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]])))
+    for row, tolerance in (([0.5, 1.0], {"x0": 1e39}), ([3e38, 1.0], {"x0": "150%"}), ([3e38, 1.0], {"x0": "50%"})):
+        found = robust_rows(model, np.array([row]), tolerance=tolerance)
+        assert found.rows[0].verdict != "robust"
+    for value in (np.nan, np.inf):
+        with pytest.raises(ValueError, match="row 1"):
+            robust_rows(model, np.array([[0.5, 1.0], [value, 1.0]]), tolerance=0.1)

@@ -174,7 +174,13 @@ def _certify_copy(values: dict[str, Any], goal: "Goal | None") -> None:
     others = ("table", "truth", "score", "by", "group", "confusion", "allow_training_rows")
     if goal is not None or any(values[name] for name in others):
         raise UsageError("--same-as certifies a copy by its answers alone: leave out labelled rows and targets.")
-    made = certify_copy(values["model"], values["same_as"], prediction=values["prediction"])
+    made = certify_copy(
+        values["model"],
+        values["same_as"],
+        prediction=values["prediction"],
+        delta=values["delta"],
+        n_candidates=values["n_candidates"],
+    )
     if values["save"] is not None:
         made.save(values["save"])
     if values["json"]:

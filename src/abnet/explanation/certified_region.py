@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from abnet.certificates.certificate import Certificate
-from abnet.certificates.statements.region_error import LEAST_ROWS, REST, RegionError
+from abnet.certificates.statements.region_error import LEAST_ROWS, RegionError
 from abnet.model.leading_signs import why_no_signs
 from abnet.model.model import Model
 from abnet.utils.text_layout import aligned, paragraphs
@@ -22,7 +22,7 @@ class CertifiedRegion:
     number : int
         From 1; regions with more held-out rows come first.
     signs : str
-        Most probable output of each leading neuron, such as ``-++``; "other regions" for all others together.
+        Most probable output of each leading neuron, such as ``-++``.
     words : str
         The region in the columns of the table, as a summary; empty if unknown.
     share : float
@@ -50,8 +50,6 @@ class CertifiedRegion:
     @property
     def name(self) -> str:
         """The region in words, or else by its signs."""
-        if self.signs == REST:
-            return "all other regions"
         return self.words or f"neurons {self.signs}"
 
     @property
@@ -86,7 +84,7 @@ class CertifiedRegions:
     Attributes
     ----------
     listed : tuple of CertifiedRegion
-        Those with most held-out rows first; all others together last, if they hold enough rows.
+        Those with most held-out rows first.
     n_rows, n_uncovered : int
         Held-out rows, and those among them that are in no listed region.
     delta : float
@@ -103,13 +101,10 @@ class CertifiedRegions:
 
     def of(self, signs: str) -> CertifiedRegion | None:
         """The listed region that rows with these signs are in; None if it has too few held-out rows for a bound."""
-        rest = None
         for region in self.listed:
             if region.signs == signs:
                 return region
-            if region.signs == REST:
-                rest = region
-        return rest
+        return None
 
     @property
     def heading(self) -> str:
@@ -140,13 +135,10 @@ class CertifiedRegions:
         """The regions as cells of text, with a header."""
         lines = [["region", "neurons", "rows", "answer", "error rate at most", "errors seen"]]
         for region in self.listed:
-            signs = region.signs
-            if signs == REST:
-                signs = "others"
             lines.append(
                 [
                     str(region.number),
-                    signs,
+                    region.signs,
                     percent(region.share),
                     region.answer_text,
                     percent_up(region.error_bound),

@@ -196,7 +196,8 @@ def _inverse(base: Any, j: int) -> tuple[float, float]:
 
 
 def _single(features: Any) -> Singles:
-    return np.asarray(dense(features), np.float32)
+    with np.errstate(over="ignore"):  # an infinite end of a box leaves it open
+        return np.asarray(dense(features), np.float32)
 
 
 def _of_table(model: Model, X: Any, base: TableMap, tolerance: Tolerance) -> FeatureBoxes:

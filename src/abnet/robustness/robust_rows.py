@@ -150,6 +150,10 @@ def robust_rows(
     wanted = Tolerance.parse(tolerance, tuple(free))
     network = exact_network(loaded)
     found = feature_boxes(loaded, X, wanted)
+    finite = np.isfinite(found.features).all(axis=1)
+    if not finite.all():
+        first = int(np.flatnonzero(~finite)[0])
+        raise ValueError(f"row {first} has a value that is not a finite number, so the model has no answer to it.")
     scores = network.scores(found.features)
     sides = np.where(scores >= 0, 1.0, -1.0)
     best: list[tuple[Decided, tuple[int, ...]]] = [(Decided("robust"), ())] * len(sides)

@@ -21,6 +21,8 @@ Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Verdict = Literal["robust", "flipped", "open"]
 
+LARGEST = 1e15
+"""Features beyond this leave a box open: sums of squares may overflow."""
 NODES = 100
 """Number of boxes that a row may be cut into, by default."""
 TOGETHER = 256
@@ -89,7 +91,11 @@ def decide_boxes(network: ExactNetwork, boxes: Boxes, sides: Floats, *, nodes: i
         Number of boxes that each may be cut into.
     """
     rows = [_Row(float(side)) for side in sides]
-    _bound(network, boxes, np.arange(len(rows)), rows)
+    in_range = (np.abs(boxes.low) <= LARGEST).all(axis=1) & (np.abs(boxes.high) <= LARGEST).all(axis=1)
+    for out_of_range in np.flatnonzero(~in_range):
+        rows[out_of_range].stuck = True
+    computable = np.flatnonzero(in_range)
+    _bound(network, boxes[computable], computable, rows)
     while True:
         parts: list[tuple[Singles, Singles]] = []
         owners: list[int] = []
@@ -117,7 +123,7 @@ def _bound(network: ExactNetwork, boxes: Boxes, owners: NDArray[np.intp], rows: 
     for start in range(0, len(boxes), TOGETHER):
         chunk = slice(start, start + TOGETHER)
         found = lower_bounds(network, boxes[chunk], sides[chunk])
-        open_ = np.flatnonzero(found.bound <= GUARD)
+        open_ = np.flatnonzero(~(found.bound > GUARD))  # a bound that is not a number proves nothing
         tried = np.concatenate([found.point[open_], boxes[chunk].centre[open_]])
         scores = np.tile(sides[chunk][open_], 2) * network.scores(tried)
         for place, k in enumerate(open_):

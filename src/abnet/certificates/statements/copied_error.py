@@ -61,4 +61,7 @@ class CopiedErrorBound(Statement, frozen=True, kw_only=True, tag="error of a cop
     @property
     def assumption(self) -> str:
         """About the rows that were compared."""
-        return "The rows on which the two answers were compared are independent draws from the same source, too."
+        return (
+            "The rows on which the two answers were compared are independent draws from the same source, too, and "
+            "neither the model nor the copy was made with them."
+        )

@@ -8,7 +8,6 @@ import msgspec
 from abnet.bounds.clopper_pearson import clopper_pearson_bound
 from abnet.bounds.shares import shares_by_count
 from abnet.certificates.evidence import Evidence
-from abnet.certificates.region_counts import RegionRows
 from abnet.certificates.statements.error_rate import AnswerErrorRate
 from abnet.certificates.statements.statement import Answers, Statement
 from abnet.certificates.terms import Terms
@@ -18,13 +17,13 @@ if TYPE_CHECKING:
     from abnet.certificates.certificate import Certificate
     from abnet.certificates.facts import Facts
 
-__all__ = ["LEAST_ROWS", "REST", "RegionError"]
+__all__ = ["LEAST_ROWS", "RegionError"]
 
 LEAST_ROWS = 30
 """Minimum number of held-out rows of a region with a statement. Which regions have one must depend on these numbers
-only, never on errors: given the regions of all rows, the errors in each are binomial."""
-REST = "other regions"
-"""Signs of all regions without a statement of their own, put together."""
+only, never on errors: given the regions of all rows, the errors in each are binomial. Smaller regions have no
+statement, not even together: a union that is chosen by these numbers holds the regions that are under-represented in
+the sample, so its rate on new rows is another mixture of the regions' rates."""
 
 
 class RegionError(Statement, frozen=True, kw_only=True, tag="error, region"):
@@ -33,8 +32,7 @@ class RegionError(Statement, frozen=True, kw_only=True, tag="error, region"):
     Attributes
     ----------
     signs : str
-        The most probable output of each leading neuron, such as ``-++``; `REST` for all regions without a statement of
-        their own.
+        The most probable output of each leading neuron, such as ``-++``.
     words : str
         The region in the columns of the table, as a summary; empty if unknown.
     errors, n : int
@@ -54,18 +52,12 @@ class RegionError(Statement, frozen=True, kw_only=True, tag="error, region"):
 
     @classmethod
     def of_regions(cls, evidence: Evidence, terms: Terms) -> "list[RegionError]":
-        """A statement for every region with enough rows, the largest first, and one for all others together.
-
-        δ is divided among them by their numbers of rows.
-        """
+        """A statement for every region with enough rows, the largest first; δ is divided by their numbers of rows."""
         if evidence.regions is None:
             return []
         regions = sorted(evidence.regions.table.items(), key=lambda item: (-item[1].n, item[0]))
-        told = [(signs, rows) for signs, rows in regions if rows.n >= LEAST_ROWS]
-        rest = _together([rows for _, rows in regions if rows.n < LEAST_ROWS])
-        if rest is not None and rest.n >= LEAST_ROWS:
-            told.append((REST, rest))
-        shares = shares_by_count([rows.n for _, rows in told], terms.delta)
+        listed = [(signs, rows) for signs, rows in regions if rows.n >= LEAST_ROWS]
+        shares = shares_by_count([rows.n for _, rows in listed], terms.delta)
         return [
             cls.from_counts(
                 signs=signs,
@@ -76,14 +68,12 @@ class RegionError(Statement, frozen=True, kw_only=True, tag="error, region"):
                 delta=delta,
                 n_candidates=terms.n_candidates,
             )
-            for (signs, rows), delta in zip(told, shares, strict=True)
+            for (signs, rows), delta in zip(listed, shares, strict=True)
         ]
 
     @property
     def about(self) -> str:
         """The subject in a few words."""
-        if self.signs == REST:
-            return f"error rate in {REST}"
         return f"error rate in region {self.signs}"
 
     def bound(self) -> float:
@@ -127,8 +117,6 @@ class RegionError(Statement, frozen=True, kw_only=True, tag="error, region"):
     @property
     def name(self) -> str:
         """The region in words, or else by its signs."""
-        if self.signs == REST:
-            return REST
         if not self.words:
             return f"region {self.signs}"
         return f"region {self.signs} ({self.words})"
@@ -160,16 +148,6 @@ class RegionError(Statement, frozen=True, kw_only=True, tag="error, region"):
             f"These upper bounds on the {_what_is_counted(family[0].answers)} in regions of the network hold jointly "
             f"with {confidence(facts.delta)} confidence, as a statement of their own: {'; '.join(bounds)}."
         )
-
-
-def _together(parts: Sequence[RegionRows]) -> RegionRows | None:
-    """The counts of several regions; None if there are none."""
-    if not parts:
-        return None
-    total = parts[0]
-    for part in parts[1:]:
-        total = total + part
-    return RegionRows(total.errors, total.answers)
 
 
 def _what_is_counted(answers: Answers) -> str:
