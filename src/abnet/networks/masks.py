@@ -15,7 +15,7 @@ from abnet.networks.exact import check_width
 from abnet.networks.lifting import lift, lifted_inputs, mean_activation
 from abnet.networks.shapes import Float
 
-__all__ = ["Masks", "masked_output", "widened"]
+__all__ = ["masked_output", "widened"]
 
 Masks: TypeAlias = tuple[Any, ...]
 """An array (d_k,) for each hidden layer: 1 for a unit that is there, 0 for one that is not."""
