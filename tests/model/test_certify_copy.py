@@ -81,3 +81,22 @@ def test_command_certifies_a_copy(model: Model, answers: pl.DataFrame, tmp_path:
     record = json.loads(CliRunner().invoke(app, saved).stdout)["certificate"]
     assert abnet.load_certificate(tmp_path / "copy.json").to_dict() == record
     assert CliRunner().invoke(app, [*options, "--truth", "x"]).exit_code == 2
+
+
+def test_one_of_several_copies_is_paid_for(model: Model, answers: pl.DataFrame, tmp_path: Path) -> None:
+    """The choice among copies and the given δ reach the certificate, from Python and from the command."""
+    made = abnet.certify_copy(model, answers, prediction="answer", delta=0.01, n_candidates=50)
+    expected = copy_error_bound(ERRORS, N, 7, ROWS, 0.01, n_candidates=50)
+    (statement,) = made.statements
+    assert statement.value == expected
+    assert expected > copy_error_bound(ERRORS, N, 7, ROWS)
+    assert made.check() == {"error rate of the copy": "recomputed"}
+    path = tmp_path / "m.abnet"
+    table = tmp_path / "answers.csv"
+    model.save(path)
+    answers.write_csv(table)
+    options = ["--prediction", "answer", "--delta", "0.01", "--n-candidates", "50", "--json"]
+    result = CliRunner().invoke(app, ["certify", str(path), "--same-as", str(table), *options])
+    assert result.exit_code == 0, result.output
+    (stated,) = json.loads(result.stdout)["certificate"]["statements"]
+    assert stated["value"] == expected
