@@ -42,6 +42,10 @@ CONTENTS = {
         "docs/serving",
     ],
     "Concepts": ["docs/certificates", "docs/assumptions", "docs/promises", "docs/glossary"],
+    "Validation": [
+        "docs/validation/index",
+        *(f"docs/validation/{path.stem}" for path in sorted(ROOT.glob("docs/validation/*.md")) if path.stem != "index"),
+    ],
     "Reference": ["api/commands", "api/index", "docs/model-format"],
     "Research": [
         "docs/gallery",
