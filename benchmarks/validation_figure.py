@@ -30,7 +30,6 @@ def draw_rates(title: str, rows: Sequence[Row]) -> str:
     parts = [text(LEFT, 32, escape(title), "ink big")]
     parts.append(text(LEFT, 54, "Share of false statements, with exact 95% interval; bar: allowed (δ)", "soft small"))
     for tick in TICKS:
-        parts.append(line(_x(tick), FIRST - 14, _x(tick), bottom - 8, "rule"))
         parts.append(text(_x(tick), bottom + 10, f"{100 * tick:g}%", "soft mid small"))
     for place, row in enumerate(rows):
         parts += _row(row, FIRST + STEP * place)
@@ -44,13 +43,14 @@ def _x(rate: float) -> float:
 
 def _row(row: Row, y: float) -> list[str]:
     colour = "blue"
-    words = row.setting
+    words = text(LEFT, y + 4, escape(row.setting), "ink small")
     if row.trap:
         colour = "amber"
-        words = f"trap: {row.setting}"
+        words = text(LEFT, y + 4, escape(f"trap: {row.setting}"), "amber small")
     height = y + 16
     low, high = row.interval
-    parts = [text(LEFT, y + 4, escape(words), f"{'amber' if row.trap else 'ink'} small")]
+    parts = [words]
+    parts += [line(_x(tick), height - 7, _x(tick), height + 7, "rule") for tick in TICKS]
     parts.append(line(_x(low), height, _x(high), height, f"l{colour}"))
     parts.append(f'<circle cx="{_x(row.rate):.1f}" cy="{height:.1f}" r="4" class="{colour}"/>')
     parts.append(box(_x(row.delta) - 1.5, height - 8, 3, 16, "violet", 1))
