@@ -14,6 +14,7 @@ from abnet.certificates.from_evidence import certify
 from abnet.certificates.grouped_rows import check_groups
 from abnet.certificates.keyed_order import bet_keys, row_order
 from abnet.certificates.random_seed import RandomState, drawn_seed
+from abnet.certificates.requests import Gaps, Requests, split_populations
 from abnet.certificates.row_hashing import fingerprint, row_hashes
 from abnet.certificates.terms import Terms
 from abnet.certificates.trade_off import TradeOff, trade_off
@@ -208,7 +209,7 @@ class FittingMixin(PredictionMixin):
         *,
         n_candidates: int = 1,
         groups: ArrayLike | str | None = None,
-        by: ArrayLike | str | None = None,
+        by: ArrayLike | str | Gaps | None = None,
         allow_training_rows: bool = False,
         random_state: RandomState = None,
     ) -> Certificate | Estimate:
@@ -227,9 +228,9 @@ class FittingMixin(PredictionMixin):
         groups : array (n,) or str, optional
             Group of each row, such as a patient, or the frame's column with the groups. The bound is then about the
             error rate on a new group, averaged over its rows. No row of these groups may have been used in training.
-        by : array (n,) or str, optional
+        by : array (n,), str or Gaps, optional
             Population of each row, or the frame's column with the populations. Each gets a bound, and they hold
-            jointly.
+            jointly. With `abnet.Gaps`, limits on both sides and a bound on the largest gap between two of them.
         allow_training_rows : bool
             Whether to accept training rows; the result is then an estimate without a guarantee. By default they raise
             an error.
@@ -250,7 +251,8 @@ class FittingMixin(PredictionMixin):
         if groups is None and not allow_training_rows:
             check_groups(self, X, "groups")
         X, groups = without_groups(X, groups)
-        X, by = self._without_populations(X, by)
+        populations, gaps = split_populations(by)
+        X, populations = self._without_populations(X, populations)
         terms_of_fit = self.settings().terms(len(self.posterior_.sizes) - 1)
         terms = Terms(delta=self.delta, n_candidates=n_candidates, source="test set", drawn=terms_of_fit.drawn)
         return certify_test_set(
@@ -260,7 +262,8 @@ class FittingMixin(PredictionMixin):
             y,
             terms,
             groups=groups,
-            by=by,
+            by=populations,
+            requests=Requests(gaps=gaps),
             allow_training_rows=allow_training_rows,
             order_seed=drawn_seed(random_state),
             paths=Generators.of(self.seed_).certify,
@@ -364,6 +367,7 @@ def certify_test_set(
     *,
     groups: NDArray[Any] | None,
     by: NDArray[Any] | None,
+    requests: Requests,
     allow_training_rows: bool,
     order_seed: int,
     paths: np.random.Generator,
@@ -383,6 +387,8 @@ def certify_test_set(
     terms : Terms
     groups, by : arrays (n,) or None
         Group and population of each row.
+    requests : Requests
+        What to state besides error rates.
     allow_training_rows : bool
         Whether to accept training rows, and return an estimate.
     order_seed : int
@@ -410,4 +416,4 @@ def certify_test_set(
     given["regions"] = model.located_inputs(inputs)
     keys = bet_keys(row_order(row_hashes(X, y), order_seed, groups))
     evidence = observe(answers, codes, model.labels.names, groups=groups, populations=by, keys=keys, **given)
-    return belonging(certify(evidence, terms), model)
+    return belonging(certify(evidence, terms, requests), model)
