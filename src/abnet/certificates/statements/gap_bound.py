@@ -262,8 +262,8 @@ class GapBound(Statement, frozen=True, kw_only=True, tag="gap"):
             which = f"rows that are not of class {self.positive}"
         return (
             f"The {self.about} could not be certified with {confidence(self.delta)} confidence: there are no held-out "
-            f"{which} in group {first_few(self._empty)}. If all groups have the rate that was seen in the others, about "
-            f"{n:,} such rows in each group certify a gap of at most {percent(PLANNED_GAP).removesuffix('%')} "
+            f"{which} in group {first_few(self._empty)}. If all groups have the rate that was seen in the others, "
+            f"about {n:,} such rows in each group certify a gap of at most {percent(PLANNED_GAP).removesuffix('%')} "
             "percentage points."
         )
 
