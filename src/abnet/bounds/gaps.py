@@ -8,7 +8,7 @@ import numpy as np
 from abnet.bounds.clopper_pearson import clopper_pearson_bound, clopper_pearson_lower
 from abnet.bounds.shares import shares_by_count
 
-__all__ = ["gap_bound", "joint_limits"]
+__all__ = ["gap_bound", "joint_limits", "largest_gap"]
 
 
 def joint_limits(
@@ -54,6 +54,16 @@ def gap_bound(successes: Sequence[int], trials: Sequence[int], delta: float = 0.
     >>> round(gap_bound([30, 8], [300, 50]), 3)
     0.237
     """
-    limits = joint_limits(successes, trials, delta, n_candidates=n_candidates)
+    return largest_gap(joint_limits(successes, trials, delta, n_candidates=n_candidates))
+
+
+def largest_gap(limits: Sequence[tuple[float, float]]) -> float:
+    """The largest difference that limits of the rates of groups allow, rounded up.
+
+    Examples
+    --------
+    >>> round(largest_gap([(0.1, 0.2), (0.15, 0.4)]), 6)
+    0.3
+    """
     gaps = [float(np.nextafter(one[1] - other[0], 2.0)) for one, other in permutations(limits, 2)]
     return min(1.0, max(gaps, default=0.0))

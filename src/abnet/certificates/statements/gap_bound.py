@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import msgspec
 
-from abnet.bounds.gaps import gap_bound, joint_limits
+from abnet.bounds.gaps import joint_limits, largest_gap
 from abnet.certificates.evidence import Evidence
 from abnet.certificates.planning import rows_for_gap
 from abnet.certificates.population_rows import PopulationRows
@@ -81,8 +81,12 @@ class GapBound(Statement, frozen=True, kw_only=True, tag="gap"):
     @classmethod
     def from_counts(cls, **counts: Any) -> Self:
         """State what the counts of all groups prove; their limits are computed."""
-        made = super().from_counts(**counts)
-        return msgspec.structs.replace(made, groups=made._with_limits())
+        return cls(value=None, **counts)._proven()
+
+    def _proven(self) -> Self:
+        """The statement with the limits that follow from the counts, and the gap that follows from the limits."""
+        limited = msgspec.structs.replace(self, groups=self._with_limits())
+        return msgspec.structs.replace(limited, value=limited._gap())
 
     @classmethod
     def of_groups(cls, evidence: Evidence, terms: Terms, gaps: Gaps) -> "list[GapBound]":
@@ -119,8 +123,7 @@ class GapBound(Statement, frozen=True, kw_only=True, tag="gap"):
 
     def for_candidates(self, n_candidates: int) -> Self:
         """The same statement for a choice among so many models."""
-        made = super().for_candidates(n_candidates)
-        return msgspec.structs.replace(made, groups=made._with_limits())
+        return msgspec.structs.replace(self, n_candidates=n_candidates)._proven()
 
     @property
     def about(self) -> str:
@@ -141,10 +144,14 @@ class GapBound(Statement, frozen=True, kw_only=True, tag="gap"):
         return [part.group for part in self.groups if part.n == 0]
 
     def bound(self) -> float | None:
-        """The largest upper limit less the lowest limit of another group; None if a group has no rows."""
+        """`abnet.bounds.gaps.gap_bound`: by the limits of all groups; None if a group has no rows."""
+        return msgspec.structs.replace(self, groups=self._with_limits())._gap()
+
+    def _gap(self) -> float | None:
+        """The largest gap that the stated limits allow."""
         if self._empty:
             return None
-        return gap_bound(self._counts, self._rows, self.delta, n_candidates=self.n_candidates)
+        return largest_gap([(part.low, part.high) for part in self.groups])
 
     def _with_limits(self) -> tuple[GroupRate, ...]:
         """The groups with the limits that follow from the counts."""
@@ -156,10 +163,12 @@ class GapBound(Statement, frozen=True, kw_only=True, tag="gap"):
 
     def check(self) -> Checked:
         """Recompute the gap and the limits of every group."""
-        stated = chain.from_iterable((part.low, part.high) for part in self.groups)
-        known = chain.from_iterable((part.low, part.high) for part in self._with_limits())
-        self.expect_numbers("limits", list(stated), list(known))
-        return super().check()
+        known = self._proven()
+        self.expect_numbers("limits", self._numbers(), known._numbers())
+        return self._recomputed(known.value)
+
+    def _numbers(self) -> list[float]:
+        return list(chain.from_iterable((part.low, part.high) for part in self.groups))
 
     @property
     def jointly(self) -> str:
