@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from abnet.certificates.certificate import Certificate
     from abnet.certificates.facts import Facts
 
-__all__ = ["GapBound", "GroupRate", "Rate"]
+__all__ = ["GapBound", "GroupRate", "Rate", "group_limits", "group_seen"]
 
 Rate = Literal["error", "true-positive", "false-positive", "selection"]
 """Wrong answers among all rows; positive answers among the rows of the positive class, among the rows of all other
