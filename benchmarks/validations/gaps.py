@@ -1,6 +1,7 @@
 """Gaps between groups: the limits and the largest gap that `abnet.Gaps` asks for, and the counterfactual share."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -133,7 +134,7 @@ def simulate() -> Iterator[Simulation]:
     """Every setting."""
     size: dict[str, Any] = {"delta": DELTA, "repetitions": REPETITIONS}
     for rate in TRUE_RATES:
-        yield repeated(f"five groups, {rate} rate", lambda rng, rate=rate: five_groups(rng, rate), **size)
+        yield repeated(f"five groups, {rate} rate", partial(five_groups, rate=rate), **size)
     yield repeated("five groups, sorted", lambda rng: five_groups(rng, "error", ordered=True), **size)
     yield repeated("a group of 20 rows", small_group, **size)
     yield repeated("fairest of 20 models, declared", lambda rng: fairest_model(rng, MODELS), **size)

@@ -138,6 +138,7 @@ def certify(
 
 def _new_answers(model: AnyModel, X: Any, judged: Judged) -> tuple[int, ...]:
     """How often each answer is given on unlabelled rows, which the model must not have been fitted on."""
+    check_groups(model, X, None)
     answers = answers_of(model, X)
     # Rows of a fit are recognised with their labels, and most of them are answered with their label.
     refuse_fitted(find_fitted(model, X, answers), instead="Unlabelled rows must be new to the model, too.")

@@ -7,6 +7,7 @@ import msgspec
 
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.facts import Facts
+from abnet.certificates.grouped_rows import check_groups
 from abnet.certificates.judged_answers import AnyModel, answers_of
 from abnet.certificates.recorded_model import RecordedModel
 from abnet.certificates.statements.counterfactual_share import CounterfactualShare
@@ -89,6 +90,7 @@ def certify_counterfactual(
             Parameter("values"),
             column,
         )
+    check_groups(model, X, None)
     answers = answers_of(model, X)
     # Rows of a fit are recognised with their labels, and most of them are answered with their label.
     refuse_fitted(find_fitted(model, X, answers), instead="Use others.")

@@ -184,7 +184,7 @@ class FittingMixin(PredictionMixin):
         *,
         n_candidates: int = ...,
         groups: ArrayLike | str | None = ...,
-        by: ArrayLike | str | None = ...,
+        by: ArrayLike | str | Gaps | None = ...,
         allow_training_rows: Literal[False] = ...,
         random_state: RandomState = ...,
     ) -> Certificate: ...
