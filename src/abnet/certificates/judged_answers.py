@@ -106,7 +106,7 @@ def answers_of(model: AnyModel, X: Any) -> list[Any]:
             f"There is no certificate, because predict does not work row by row: {reason}. A certificate is about "
             "single rows, so the answer to a row must not depend on the other rows of a batch."
         )
-    return [None if _is_missing(answer) else answer for answer in _answers(predict, X)]
+    return [_answer_or_none(answer) for answer in _answers(predict, X)]
 
 
 def count_answers(answers: Sequence[Any], classes: Sequence[Any]) -> tuple[int, ...]:
@@ -239,6 +239,12 @@ def _labels(y: ArrayLike) -> list[Any]:
 
 def _is_missing(value: Any) -> bool:
     return value is None or (isinstance(value, float) and value != value)
+
+
+def _answer_or_none(answer: Any) -> Any:
+    if _is_missing(answer):
+        return None
+    return answer
 
 
 def _check_kinds(labels: list[Any], answers: list[Any]) -> None:

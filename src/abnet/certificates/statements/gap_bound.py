@@ -280,9 +280,8 @@ class GapBound(Statement, frozen=True, kw_only=True, tag="gap"):
     def assumption(self) -> str:
         """What holds jointly, and for which groups."""
         return (
-            "In a table of groups the limits of one rate hold jointly, together with its largest gap; different rates "
-            "do not hold jointly (divide delta among those that you rely on). Groups without held-out rows are not "
-            "covered."
+            "The limits of one rate hold jointly for all groups, together with its largest gap; different rates do not "
+            "hold jointly (divide delta among those that you rely on). Groups without held-out rows are not covered."
         )
 
     @classmethod

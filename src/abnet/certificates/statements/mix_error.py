@@ -64,9 +64,9 @@ class MixError(Statement, frozen=True, kw_only=True):
     def assumption(self) -> str:
         """That only the shares of the classes change."""
         return (
-            "A bound at another class mix assumes more of the new data: only the shares of the classes differ from the "
-            "held-out rows, and the rows within each class look as before (label shift). The bound is void if they do "
-            "not, and no bound holds for an arbitrary change."
+            "For the bound at another class mix, the shares of the classes in the new data may differ from those of "
+            "the held-out rows, but the rows within each class must look as before (label shift). It is void if they "
+            "do not, and no bound holds for an arbitrary change."
         )
 
     def _in_natural_order(self) -> list[int]:
@@ -107,9 +107,9 @@ class KnownMixError(MixError, frozen=True, kw_only=True, tag="error, known mix")
 
     def bound(self) -> float:
         """`abnet.bounds.label_shift.known_mix_bound`; a class without a share needs no limit, and takes no δ."""
-        needed = [share > 0.0 for share in self.shares]
-        rows = [n if used else 0 for n, used in zip(self.rows, needed, strict=True)]
-        errors = [k if used else 0 for k, used in zip(self.errors, needed, strict=True)]
+        has_share = np.array(self.shares) > 0.0
+        rows = np.where(has_share, self.rows, 0).tolist()
+        errors = np.where(has_share, self.errors, 0).tolist()
         return known_mix_bound(rows, errors, self.shares, self.delta, n_candidates=self.n_candidates)
 
     def check_counts(self, certificate: "Certificate") -> None:
