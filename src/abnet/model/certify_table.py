@@ -280,7 +280,7 @@ def certify_mix(
     >>> table = {"truth": ["fraud"] * 20 + ["ok"] * 380, "answer": ["fraud"] * 15 + ["ok"] * 385}
     >>> made = certify_mix(None, table, mix={"fraud": 0.01}, truth="truth", prediction="answer").made
     >>> made.statements[-1].about, round(made.statements[-1].value, 3)
-    ('error rate at the given class mix', 0.021)
+    ('error rate at the given class mix', 0.02)
     """
     if (mix is None) == (new_rows is None):
         raise ParameterError("give either {} or {}.", Parameter("mix"), Parameter("new_rows"))
