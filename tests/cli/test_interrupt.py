@@ -8,7 +8,8 @@ import pytest
 
 START = """
 import os, signal, sys, time
-from abnet.cli.console import guarded, install_handler
+from abnet.cli.guarded import guarded
+from abnet.cli.interrupts import install_handler
 
 def ctrl_c():
     os.kill(os.getpid(), signal.SIGINT)
@@ -32,7 +33,7 @@ def test_before_a_command_runs_it_ends_in_one_line() -> None:
 def test_a_command_ends_in_one_line_and_leaves_no_unfinished_file(tmp_path: Path) -> None:
     script = f"""
 from abnet.utils.atomic import atomic_path, temporary_folder
-from abnet.cli.console import when_interrupted
+from abnet.cli.interrupts import when_interrupted
 @guarded
 def command():
     with atomic_path({str(tmp_path / "model")!r}) as file, temporary_folder() as folder:

@@ -14,8 +14,10 @@ from typer.testing import CliRunner
 
 import abnet
 from abnet.cli import options
-from abnet.cli.console import UsageError, guarded, shown_notes
+from abnet.cli.console import shown_notes
+from abnet.cli.exit_codes import UsageError
 from abnet.cli.fit import fit as fit_command
+from abnet.cli.guarded import guarded
 from cli.tables import Run
 
 COMMANDS = ["fit", "predict", "explain", "inspect", "certify", "plan", "monitor", "report", "export", "compare", "demo"]

@@ -13,7 +13,8 @@ def main() -> None:
     import gc
 
     _check_installation()
-    from abnet.cli.console import install_handler, plain_streams
+    from abnet.cli.console import plain_streams
+    from abnet.cli.interrupts import install_handler
 
     install_handler()
     atexit.register(gc.freeze)  # the program ends: nothing that still lives is looked through for garbage

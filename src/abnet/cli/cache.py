@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from abnet.cli import console, options
-from abnet.cli.console import guarded
+from abnet.cli.guarded import guarded
 
 __all__ = ["cache"]
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from abnet.cli import console, options
-from abnet.cli.console import UsageError, guarded
+from abnet.cli.exit_codes import UsageError
 from abnet.cli.goal_options import with_goal_options
+from abnet.cli.guarded import guarded
 from abnet.utils.progress import stage_bars
 
 if TYPE_CHECKING:

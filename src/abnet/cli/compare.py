@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from abnet.cli import console, options
-from abnet.cli.console import guarded
+from abnet.cli.guarded import guarded
 from abnet.utils.progress import stage_bars
 
 __all__ = ["compare"]
@@ -86,7 +86,8 @@ def compare(
     from abnet.cli.contenders import show_contenders
     from abnet.utils.wording import confidence, number_of, percent
 
-    trained, tested = number_of(made.n_learn, "row"), number_of(made.n_test, "row")
+    trained = number_of(made.n_learn, "row")
+    tested = number_of(made.n_test, "row")
     print(f"Trained and certified on {trained}, tested on {tested}; confidence {confidence(made.delta)}.")
     print(f"Majority-class error on the test rows: {percent(made.base_rate)}. Threads: {made.threads}.\n")
     show_contenders(made.contenders, choice_covered=made.n_candidates > 1)

@@ -1,41 +1,32 @@
-"""Shared behaviour of the commands: errors become one line and an exit code, warnings become notes, Ctrl-C is handled.
+"""What the commands print: results on stdout, as text, tables or JSON; messages and notes on stderr.
 
-This module is loaded first and imports no library, so that Ctrl-C is handled from the start. Results go to stdout, as
-text and tables, or as JSON.
+Importing it loads no library.
 """
 
 import codecs
 import io
 import json
-import os
 import shlex
 import shutil
-import signal
 import sys
 import textwrap
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import wraps
-from inspect import signature
-from types import FrameType
 from typing import Any, TextIO
 
-from abnet.utils.atomic import discard_unfinished
-from abnet.utils.errors import NamesParameters, Parameter, ParameterError
+from abnet.utils.errors import NamesParameters, Parameter
 from abnet.utils.text_layout import aligned, page_width, paragraphs
 
 __all__ = [
-    "UsageError",
     "as_json",
     "as_option",
     "data_stream",
     "file_size",
-    "guarded",
     "indented",
-    "install_handler",
     "message",
     "note",
+    "on_one_line",
     "recorded_notes",
     "paragraph",
     "plain_streams",
@@ -43,73 +34,14 @@ __all__ = [
     "rows",
     "show_notes",
     "shown_notes",
-    "when_interrupted",
+    "warnings_as_notes",
     "width",
+    "with_options",
 ]
 
 
-# Exit codes
-FAILED = 1
-WRONG_USAGE = 2
-INTERRUPTED = 128 + signal.SIGINT
-BROKEN_PIPE = 141  # 128 + SIGPIPE, a signal that Windows does not have
-
-
-class UsageError(ValueError):
-    """Invalid options, alone or in combination."""
-
-
-def guarded(command: Callable[..., None]) -> Callable[..., None]:
-    """Wrap a command so that failures print one line on stderr and set an exit code.
-
-    Errors in the data, the files or the options (ValueError, OSError, ImportError, MemoryError) can be fixed by the
-    user and print no traceback; ``ABNET_TRACEBACK=1`` shows it anyway. Anything else is a bug, and its traceback is
-    printed for the bug report. Parameter names in messages of the library are replaced by option names.
-    """
-    options = frozenset(signature(command).parameters)
-
-    @wraps(command)
-    def run(*args: Any, **values: Any) -> None:
-        with _exit_codes(options), _warnings_as_notes(options), _begun(), page_width(width(most=100)):
-            command(*args, **values)
-            sys.stdout.flush()
-
-    return run
-
-
 @contextmanager
-def _begun() -> Iterator[None]:
-    """Mark that a command has begun: from now on it sets the message for Ctrl-C itself."""
-    _INTERRUPT_MESSAGES.append("interrupted.")
-    try:
-        yield
-    finally:
-        _INTERRUPT_MESSAGES.pop()
-
-
-@contextmanager
-def _exit_codes(options: frozenset[str]) -> Iterator[None]:
-    """Turn errors into a message and an exit code; `options` are the parameters of the command."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        message("interrupted.")
-        raise SystemExit(INTERRUPTED) from None
-    except BrokenPipeError:
-        # The reader closed the pipe (as in `abnet predict … | head`); Python must not complain when it closes stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(BROKEN_PIPE) from None
-    except (ValueError, OSError, ImportError, MemoryError) as error:
-        if os.environ.get("ABNET_TRACEBACK") == "1":
-            raise
-        message(f"error: {_error_text(error, options)}")
-        if isinstance(error, UsageError | ParameterError):
-            raise SystemExit(WRONG_USAGE) from None
-        raise SystemExit(FAILED) from None
-
-
-@contextmanager
-def _warnings_as_notes(options: frozenset[str]) -> Iterator[None]:
+def warnings_as_notes(options: frozenset[str]) -> Iterator[None]:
     """Print warnings as notes, each once; deprecation warnings of libraries are hidden."""
     _SHOWN.clear()
     _PENDING.clear()
@@ -139,14 +71,14 @@ def _show_warning(warning: Any, options: frozenset[str]) -> None:
     if hasattr(warning, "notes"):
         _PENDING.extend(warning.notes)
     elif isinstance(warning, NamesParameters):
-        note(_with_options(warning, options))
+        note(with_options(warning, options))
     else:
         note(warning)
 
 
 def note(text: Any) -> None:
     """Print a note on stderr, once; `shown_notes` returns it for ``--json``."""
-    line = _on_one_line(text)
+    line = on_one_line(text)
     if line not in _SHOWN:  # Python's own "once" begins anew wherever warnings are caught
         _SHOWN.append(line)
         message(f"note: {line}")
@@ -199,70 +131,16 @@ def message(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _error_text(error: BaseException, options: frozenset[str]) -> str:
-    """An error on one line."""
-    if isinstance(error, MemoryError):
-        return "not enough memory; use fewer rows or narrower layers."
-    if isinstance(error, OSError) and error.strerror and error.filename:
-        return f"{error.filename}: {error.strerror}"
-    if isinstance(error, OSError) and error.strerror:
-        return str(error.strerror)
-    if isinstance(error, NamesParameters):
-        return _on_one_line(_with_options(error, options))
-    return _on_one_line(error) or type(error).__name__
-
-
-def _with_options(error: NamesParameters, options: frozenset[str]) -> str:
+def with_options(error: NamesParameters, options: frozenset[str]) -> str:
     """The text of an error or a warning, with its parameters spelled as options."""
     from abnet.cli.options import spelled
 
     return error.worded(lambda parameter: spelled(parameter, options))
 
 
-def _on_one_line(text: Any) -> str:
+def on_one_line(text: Any) -> str:
+    """Text with every run of spaces and line breaks replaced by one space."""
     return " ".join(str(text).split())
-
-
-# Ctrl-C
-
-
-def install_handler() -> None:
-    """Install the Ctrl-C handler, unless the signal is ignored, as in a background job."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _end_process)
-
-
-_INTERRUPT_MESSAGES = ["interrupted; nothing was written."]
-"""The last one is printed on Ctrl-C; initially, no command has begun."""
-
-
-@contextmanager
-def when_interrupted(line: str) -> Iterator[None]:
-    """Set the message for Ctrl-C during a block."""
-    _INTERRUPT_MESSAGES.append(line)
-    try:
-        yield
-    except KeyboardInterrupt:
-        message(line)
-        raise SystemExit(INTERRUPTED) from None
-    finally:
-        _INTERRUPT_MESSAGES.pop()
-
-
-def _end_process(number: int, frame: FrameType | None) -> None:
-    """Remove unfinished files, print one line and end the process, whatever it is doing.
-
-    No exception is raised: while JAX's compiled parts are loaded, it would abort the process; during JAX's garbage
-    collection it would be lost; and training would catch it and keep its best network so far, which is not wanted here.
-    """
-    discard_unfinished()
-    if sys.stderr is not None and sys.stderr.isatty():
-        os.write(2, _SHOW_CURSOR + b"\r\n")  # progress bars hide the cursor
-    os.write(2, _INTERRUPT_MESSAGES[-1].encode("ascii", "replace") + b"\n")
-    os._exit(INTERRUPTED)
-
-
-_SHOW_CURSOR = b"\x1b[?25h"
 
 
 # Encodings

@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from abnet.cli import console, options
-from abnet.cli.console import UsageError, guarded
+from abnet.cli.exit_codes import UsageError
+from abnet.cli.guarded import guarded
 from abnet.utils.progress import stage_bars
 
 __all__ = ["explain"]

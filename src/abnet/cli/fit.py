@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from abnet.cli import console, options
-from abnet.cli.console import guarded
 from abnet.cli.goal_options import with_goal_options
+from abnet.cli.guarded import guarded
+from abnet.cli.interrupts import when_interrupted
 from abnet.utils.progress import stage_bars
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def fit(
 
     check_output(output, "model", inputs=[table], overwrite=overwrite)
     bar = stage_bars("Starting", hidden=quiet)
-    with console.when_interrupted("interrupted; nothing was written."), bar:
+    with when_interrupted("interrupted; nothing was written."), bar:
         from abnet.estimators.fit_table import fit_table
 
         classifier = options.classifier(context.params, goal=goal)

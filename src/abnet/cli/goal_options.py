@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from abnet.certificates.goals import Goal, GoalOption, goals_by_rank
-from abnet.cli.console import UsageError
+from abnet.cli.exit_codes import UsageError
 
 __all__ = ["as_command_line", "goal_option_names", "with_goal_options"]
 

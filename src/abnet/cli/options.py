@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperArgument
 
-from abnet.cli.console import UsageError
+from abnet.cli.exit_codes import UsageError
 from abnet.cli.goal_options import as_command_line, goal_option_names
 from abnet.utils.errors import Parameter
 

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from abnet.cli.console import UsageError
+from abnet.cli.exit_codes import UsageError
 from abnet.utils.atomic import check_writable
 
 __all__ = ["EXPORTED", "check_output", "kind_of_file"]

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from abnet.cli import console, options
-from abnet.cli.console import guarded
+from abnet.cli.guarded import guarded
 
 __all__ = ["plan"]
 

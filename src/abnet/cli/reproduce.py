@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from abnet.cli.console import UsageError, guarded, message, when_interrupted
+from abnet.cli.console import message
+from abnet.cli.exit_codes import UsageError
+from abnet.cli.guarded import guarded
 from abnet.cli.help import Command, Group
+from abnet.cli.interrupts import when_interrupted
 
 if TYPE_CHECKING:
     from abnet.paper import Reproduced
