@@ -181,7 +181,8 @@ def measure_scores(
     answered = answers < model.n_classes  # the code of no answer is the number of classes
     errors = int((answered & (answers != codes)).sum())
     n_answered = int(answered.sum())
-    low, high = 0.0, 1.0
+    low = 0.0
+    high = 1.0
     if n_answered:
         low, high = interval(errors, n_answered)
     probabilities = _measure_probabilities(model, scores, codes)
@@ -220,7 +221,9 @@ def _measure_ranking(
     if model.decision.positive is not None:
         positive = model.decision.positive
     known = codes >= 0
-    toward_positive = scores if positive == 1 else -scores
+    toward_positive = scores
+    if positive == 0:
+        toward_positive = -scores
     return measure_ranking(
         toward_positive[known], codes[known] == positive, answers[known] == positive, positive=positive
     )

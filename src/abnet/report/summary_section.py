@@ -1,6 +1,6 @@
 """The first page: the certificate as one number, the decision rule, warnings, and the columns that matter most."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from markupsafe import Markup
@@ -208,22 +208,29 @@ def _probability(model: Model, score: float, code: int) -> str:
 # Warnings
 
 
+class _Warning(NamedTuple):
+    """A warning, and the name of its kind, which stands in the page as ``data-warning``."""
+
+    kind: str
+    text: str
+
+
 def _is_alarming(note: Note) -> bool:
     """Whether the certificate may not mean what it seems to mean; identifiers were left out and raise no doubt."""
     return note.severity == "leak" and note.code != "identifier"
 
 
-def _column_warnings(model: Model) -> list[str]:
+def _column_warnings(model: Model) -> list[_Warning]:
     """Columns that leak the label or say which rows belong together, then columns that were left out."""
     notes = [note for note in model.preparation.notes if note.severity == "leak" or note.left_out]
     notes.sort(key=lambda note: not _is_alarming(note))
     lines = note_lines(notes, most=len(notes), spell=named_option)
-    return [shortened(f"{line[0].upper()}{line[1:]}.", 600) for line in lines]
+    return [_Warning("columns", shortened(f"{line[0].upper()}{line[1:]}.", 600)) for line in lines]
 
 
-def _warnings(model: Model, peers: tuple[Peer, ...], measures: RowMeasures | None) -> list[str]:
+def _warnings(model: Model, peers: tuple[Peer, ...], measures: RowMeasures | None) -> list[_Warning]:
     certificate = model.certificate_
-    warnings: list[str] = []
+    warnings: list[_Warning] = []
     if certificate is not None:
         of_vote = _of_plain_vote(model)
         warnings += _missed_goals(certificate)
@@ -236,31 +243,31 @@ def _warnings(model: Model, peers: tuple[Peer, ...], measures: RowMeasures | Non
     if model.decision.kind == "cut":
         warnings += _uncertified_side(model, measures)
     if measures is not None and measures.were_fitted:
-        warnings.append(fitted_warning(measures))
+        warnings.append(_Warning("training rows", fitted_warning(measures)))
     return warnings
 
 
-def _missed_goals(certificate: Certificate) -> list[str]:
+def _missed_goals(certificate: Certificate) -> list[_Warning]:
     """Goals that could not be certified: the model then answers by its plain vote."""
     warnings = []
     for goal in certificate.each(GoalStatement):
         if goal.value is None:
             missed = goal.sentence(certificate.facts)
-            warnings.append(f"{missed} The model answers by its plain vote.")
+            warnings.append(_Warning("missed goal", f"{missed} The model answers by its plain vote."))
     return warnings
 
 
-def _one_sided_rule(model: Model, certificate: Certificate) -> list[str]:
+def _one_sided_rule(model: Model, certificate: Certificate) -> list[_Warning]:
     """A certified goal whose rule decides nearly all rows in the same way."""
     if _goal(model) is None:
         return []
     warning = first_warning(certificate.statements)
     if warning is None:
         return []
-    return [warning]
+    return [_Warning("one-sided rule", warning)]
 
 
-def _uncertified_side(model: Model, measures: RowMeasures | None) -> list[str]:
+def _uncertified_side(model: Model, measures: RowMeasures | None) -> list[_Warning]:
     """The errors that a certified rate of a cut does not limit, with an estimate if labelled rows are given."""
     goal = _goal(model)
     if goal is None or goal.leaves_open is None:
@@ -284,10 +291,10 @@ def _uncertified_side(model: Model, measures: RowMeasures | None) -> list[str]:
         if total:
             rate = percent(wrong / total)
             warning += f" On the rows given it was {wrong:,} of {total:,} ({rate}; an estimate)."
-    return [warning]
+    return [_Warning("uncertified side", warning)]
 
 
-def _useless_bound(certificate: Certificate) -> list[str]:
+def _useless_bound(certificate: Certificate) -> list[_Warning]:
     """A bound that is no better than always answering the most common class."""
     bound = certificate.vote_error_bound
     majority = certificate.majority_class_error
@@ -297,10 +304,10 @@ def _useless_bound(certificate: Certificate) -> list[str]:
         "The bound is no better than always answering the most common class, which is wrong on "
         f"{percent(majority)} of the rows."
     )
-    return [" ".join([warning, *balanced_error_sentences(certificate)])]
+    return [_Warning("useless bound", " ".join([warning, *balanced_error_sentences(certificate)]))]
 
 
-def _better_models(certificate: Certificate, peers: tuple[Peer, ...], of_vote: str) -> list[str]:
+def _better_models(certificate: Certificate, peers: tuple[Peer, ...], of_vote: str) -> list[_Warning]:
     """Other models with a lower bound."""
     better = better_peers(certificate, peers)
     if not better or certificate.vote_error_bound is None:
@@ -310,12 +317,12 @@ def _better_models(certificate: Certificate, peers: tuple[Peer, ...], of_vote: s
     own = f"{percent_up(certificate.vote_error_bound)}{of_vote}"
     if len(better) == 1:
         claim = f"{listing} has a lower bound than this model ({own})."
-        return [f"{claim} This does not show that its error rate is lower."]
+        return [_Warning("better models", f"{claim} This does not show that its error rate is lower.")]
     claim = f"{listing} have lower bounds than this model ({own})."
-    return [f"{claim} This does not show that their error rates are lower."]
+    return [_Warning("better models", f"{claim} This does not show that their error rates are lower.")]
 
 
-def _weak_classes(certificate: Certificate, of_vote: str) -> list[str]:
+def _weak_classes(certificate: Certificate, of_vote: str) -> list[_Warning]:
     """Classes whose bound is much higher than the one for all classes, the highest first."""
     weak = sorted(weak_classes(certificate), key=lambda part: -(part.vote_error_bound or 0.0))
     if not weak or certificate.vote_error_bound is None:
@@ -326,11 +333,13 @@ def _weak_classes(certificate: Certificate, of_vote: str) -> list[str]:
     names = [shortened(part.label, 60) for part in weak]
     if len(weak) == len(certificate.per_class):
         few = f"The bounds per class{of_vote} rest on few rows each"
-        return [f"{few}: they range from {bounds[-1]} to {bounds[0]}, {overall}"]
+        return [_Warning("weak classes", f"{few}: they range from {bounds[-1]} to {bounds[0]}, {overall}")]
     if len(weak) == 1:
-        return [f"For class {names[0]} the bound{of_vote} is {bounds[0]} ({wrong[0]}), {overall}"]
+        claim = f"For class {names[0]} the bound{of_vote} is {bounds[0]} ({wrong[0]}), {overall}"
+        return [_Warning("weak classes", claim)]
     parts = [f"{name} ({bound}; {errors})" for name, bound, errors in zip(names, bounds, wrong, strict=True)]
-    return [f"For classes {_listing(parts[:MOST_LISTED], len(weak))} the bounds{of_vote} are {overall}"]
+    listing = _listing(parts[:MOST_LISTED], len(weak))
+    return [_Warning("weak classes", f"For classes {listing} the bounds{of_vote} are {overall}")]
 
 
 def _listing(names: list[str], count: int) -> str:
@@ -375,17 +384,18 @@ def _rates_compared(
     majority = None
     if certificate is not None:
         majority = certificate.majority_class_error
-        bars.append(_rate_bar(f"this model{of_vote}, held-out rows", certificate.empirical_error, "main"))
+        name = f"this model{of_vote}, held-out rows"
+        bars.append(_rate_bar(name, certificate.empirical_error, "main", rows="held-out"))
     if measures is not None:
-        bars.append(_rate_bar("this model, rows given", measures.error, "second"))
+        bars.append(_rate_bar("this model, rows given", measures.error, "second", rows="given"))
         if majority is None:
             majority = measures.base_rate
     for peer in peers:
         name = shortened(peer.name, 120)
         if peer.seen is not None:
-            bars.append(_rate_bar(f"{name}, held-out rows", peer.seen, "other"))
+            bars.append(_rate_bar(f"{name}, held-out rows", peer.seen, "other", rows="held-out"))
         if peer.tested is not None:
-            bars.append(_rate_bar(f"{name}, test rows", peer.tested, "other"))
+            bars.append(_rate_bar(f"{name}, test rows", peer.tested, "other", rows="test"))
     if majority is not None:
         bars.append(_rate_bar("always the most common class (majority-class error)", majority, "plain"))
     if not bars:
@@ -393,8 +403,9 @@ def _rates_compared(
     return bar_chart(bars, "Error rates that were counted")
 
 
-def _rate_bar(name: str, rate: float, style: str) -> Bar:
-    return Bar(name, percent(rate), rate, style)
+def _rate_bar(name: str, rate: float, style: str, *, rows: str = "") -> Bar:
+    """A bar of an error rate, and the rows on which it was counted."""
+    return Bar(name, percent(rate), rate, style, rows=rows)
 
 
 def _words_of_bounds(peers: tuple[Peer, ...]) -> Markup:

@@ -37,6 +37,8 @@ class Bar:
         A line below the bar.
     limits : pair of float or None
         Ends of the whisker, if it is not symmetric.
+    rows : str
+        Which rows the value was counted on; it stands in the page as ``data-rows``.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Bar:
     spread: float = 0.0
     note: str = ""
     limits: tuple[float, float] | None = None
+    rows: str = ""
 
     @property
     def whisker(self) -> tuple[float, float]:
@@ -142,6 +145,7 @@ def _placed_bar(bar: Bar, scale: _BarScale) -> dict[str, Any]:
         "text": bar.text,
         "style": bar.style,
         "note": bar.note,
+        "rows": bar.rows,
         "start": f"{scale.place(min(bar.value, 0.0)):.2f}",
         "length": f"{max(scale.length(bar.value), 0.3):.2f}",
         "low": whisker_start,
