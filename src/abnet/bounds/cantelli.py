@@ -127,7 +127,9 @@ def mu_tandem_bound(
             raise ValueError(f"mu must be below 1/2; got {mu}.")
     bound = 1.0
     for candidate in candidates:
-        r = lowest_risk if candidate > 0 else highest_risk
+        r = highest_risk
+        if candidate > 0:
+            r = lowest_risk
         bound = min(bound, _cantelli(e, r, candidate))
     return bound
 

@@ -73,7 +73,8 @@ def kept_signs_threshold(n_paths: int, delta_prime: float, *, order: int = 1, n_
     >>> [round(1 / kept_signs_threshold(T, 0.005), 2) for T in (25, 100, 1000)]
     [3.84, 2.71, 2.18]
     """
-    T, share = count("n_paths", n_paths), level("delta_prime", delta_prime) / count("n_candidates", n_candidates)
+    T = count("n_paths", n_paths)
+    share = level("delta_prime", delta_prime) / count("n_candidates", n_candidates)
     return _signs_threshold(T, share, _order(order))
 
 
@@ -104,7 +105,8 @@ def kept_paths_threshold(n_paths: int, delta_prime: float, *, order: int = 1, n_
     W. Hoeffding (1963), Probability inequalities for sums of bounded random variables; V. Bentkus (2004), On
     Hoeffding's inequalities.
     """
-    T, share = count("n_paths", n_paths), level("delta_prime", delta_prime) / count("n_candidates", n_candidates)
+    T = count("n_paths", n_paths)
+    share = level("delta_prime", delta_prime) / count("n_candidates", n_candidates)
     return _paths_threshold(T, share, _order(order))
 
 

@@ -58,7 +58,10 @@ def shares_by_count(counts: Sequence[int], delta: float = 0.05) -> tuple[float, 
     sizes = [count("counts", size, least=0) for size in counts]
     delta = level("delta", delta)
     smallest = min((size for size in sizes if size > 0), default=1)
-    weights = [smallest / size if size > 0 else 0.0 for size in sizes]
+    weights = [0.0] * len(sizes)
+    for place, size in enumerate(sizes):
+        if size > 0:
+            weights[place] = smallest / size
     total = math.fsum(weights)
     if total == 0.0:
         return (0.0,) * len(sizes)

@@ -151,8 +151,12 @@ def trained_vote_bound(
         return min(_vote_from_gibbs(gibbs, floor), second)
 
     # Two networks are drawn from the squares of prior and posterior, whose divergence is twice as large.
-    n_pairs = None if n_paths is None else n_paths // 2
-    expected_kl_of_two = None if expected_kl is None else 2.0 * expected_kl
+    n_pairs = None
+    if n_paths is not None:
+        n_pairs = n_paths // 2
+    expected_kl_of_two = None
+    if expected_kl is not None:
+        expected_kl_of_two = 2.0 * expected_kl
     tandem, delta_left = _allowing_for_paths(tandem, n, n_pairs, delta_of_order, n_candidates)
     both_err = _bound(tandem, n, 2.0 * kl, delta_left, expected_tandem, expected_kl_of_two, n_candidates)
     if kept_paths is None:

@@ -43,7 +43,9 @@ def read_record(path: str | os.PathLike[str], kind: Kind) -> Any:
         content = msgspec.json.decode(file.read_bytes())
     except (msgspec.DecodeError, RecursionError) as error:
         raise ValueError(f"{path} contains no {kind}: it is not JSON.") from error
-    written = str(content.get("format")) if isinstance(content, dict) else ""
+    written = ""
+    if isinstance(content, dict):
+        written = str(content.get("format"))
     version = re.fullmatch(rf"abnet {kind}, version (\d{{1,9}})", written)
     if version is None:
         raise ValueError(f"{path} contains no {kind}.")

@@ -163,8 +163,10 @@ def _shortest(low: Floats, high: Floats) -> Floats:
     >>> _shortest(np.array([0.123456, -0.2]), np.array([0.123556, 0.3])).tolist()
     [0.1235, 0.0]
     """
-    middle, quarter = low / 2 + high / 2, high / 4 - low / 4
-    found, open_ = middle.copy(), np.ones(len(middle), np.bool_)
+    middle = low / 2 + high / 2
+    quarter = high / 4 - low / 4
+    found = middle.copy()
+    open_ = np.ones(len(middle), np.bool_)
     with np.errstate(over="ignore", invalid="ignore"):
         for digits in range(23):
             rounded = np.round(middle, digits)

@@ -99,7 +99,7 @@ def answers_of(model: AnyModel, X: Any) -> list[Any]:
     [1, 0, None]
     """
     predict = _predict_of(model)
-    _check_answers_some(predict, X)
+    _check_any_answer(predict, X)
     reason = check_row_by_row(lambda rows: _column(_answers(predict, rows)), X)
     if reason:
         raise ValueError(
@@ -138,7 +138,8 @@ def judge_answers(y: ArrayLike, answers: Any, *, known: Any = ()) -> Judged:
     >>> judged.wrong.tolist(), judged.unanswered, judged.classes
     ([False, True, True], 1, (0, 1))
     """
-    labels, given = _labels(y), _list(answers)
+    labels = _labels(y)
+    given = _list(answers)
     if len(given) != len(labels):
         raise ValueError(f"There are {len(labels)} labels, but {len(given)} answers.")
     missing = np.array([_is_missing(answer) for answer in given])
@@ -194,14 +195,15 @@ def _attempt(predict: Predict, X: Any) -> list[Any] | Exception:
     return answers
 
 
-def _check_answers_some(predict: Predict, X: Any) -> None:
-    """Raise a ValueError if neither all rows together nor any of some single rows are answered."""
+def _check_any_answer(predict: Predict, X: Any) -> None:
+    """Raise a ValueError if predict fails on all rows together, and on each of 20 rows alone."""
     problem = _attempt(predict, X)
     if not isinstance(problem, Exception):
         return
     n = n_rows_of(X)
     places = np.unique(np.linspace(0, n - 1, min(n, 20)).astype(np.intp)).tolist()
-    if all(isinstance(_attempt(predict, take_rows(X, [place])), Exception) for place in places):
+    attempts = (_attempt(predict, take_rows(X, [place])) for place in places)
+    if all(isinstance(attempt, Exception) for attempt in attempts):
         raise ValueError(f"predict answers no row: {type(problem).__name__}: {str(problem)[:200]}") from problem
 
 
@@ -222,7 +224,13 @@ def _list(values: Any) -> list[Any]:
         if array.ndim != 1:
             raise ValueError(f"labels must be a vector; got the shape {array.shape}.")
         return list(array.tolist())
-    return [value.item() if isinstance(value, np.generic) else value for value in array]
+    return [_plain_value(value) for value in array]
+
+
+def _plain_value(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    return value
 
 
 def _labels(y: ArrayLike) -> list[Any]:
@@ -249,13 +257,19 @@ def _answer_or_none(answer: Any) -> Any:
 
 def _check_kinds(labels: list[Any], answers: list[Any]) -> None:
     """Raise a ValueError for text labels and numeric answers, or vice versa: they would never match."""
-    if answers and {isinstance(label, str) for label in labels}.isdisjoint({isinstance(a, str) for a in answers}):
-        one, other = type(labels[0]).__name__, type(answers[0]).__name__
-        raise ValueError(f"the labels are of type {one}, the answers of type {other}: use the same type for both.")
+    if not answers:
+        return
+    labels_are_text = {isinstance(label, str) for label in labels}
+    answers_are_text = {isinstance(answer, str) for answer in answers}
+    if labels_are_text.isdisjoint(answers_are_text):
+        raise ValueError(
+            f"the labels are of type {type(labels[0]).__name__}, the answers of type {type(answers[0]).__name__}: "
+            "use the same type for both."
+        )
 
 
 def _sorted(values: set[Any]) -> list[Any]:
     try:
         return sorted(values)
-    except TypeError:
+    except TypeError:  # values of several types
         return sorted(values, key=lambda value: (type(value).__name__, str(value)))

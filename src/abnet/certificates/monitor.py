@@ -41,7 +41,7 @@ _FIELDS = (
     "batches",
 )
 
-# More rows than anybody has: floats still count them exactly.
+# Up to this number, floats count exactly.
 _MOST_ROWS = 2**53
 # The exponential of a larger number is not a float.
 _LARGEST_LOG = 709.0
@@ -191,10 +191,10 @@ class Monitor:
         wrong : bool or array-like of bool
             Whether the model erred on each row.
         unlabelled : int
-            Number of rows left out because they have no label; they are only counted.
+            Number of rows without a label: they are counted, and not used.
         digest : str, optional
-            A unique name of these rows, such as a hash of their file. It is stored: rows that are counted twice cause
-            false alarms, so a second batch with the same name raises a ValueError.
+            A unique name of these rows, such as a hash of their file. The monitor stores it, and raises a ValueError
+            for a second batch with the same name, because rows that are counted twice cause false alarms.
         allow_repeat : bool
             Accept a batch with the same name.
 
@@ -224,7 +224,7 @@ class Monitor:
 
     def _first_alarm(self, places: NDArray[np.intp]) -> int | None:
         """The row at which the evidence reaches 1/α, given the places of the errors among the new rows."""
-        # A correct row lowers the evidence, so it suffices to look after each error.
+        # A correct row lowers the evidence, so only an error can raise the alarm.
         n = self._n + places + 1
         errors = self._errors + np.arange(1, len(places) + 1)
         reached = np.flatnonzero(log_evidence(errors, n, self._error) >= -math.log(self._alpha))
@@ -265,7 +265,7 @@ class Monitor:
         return f"Monitor(error={self.error}, alpha={self.alpha}, n={self.n}, errors={self.errors}, alarm={self.alarm})"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the state as a dictionary of plain numbers, strings and lists, fit for JSON."""
+        """Return the state as a dictionary of numbers, strings and lists, ready for JSON."""
         return {
             "format": _FORMAT,
             "error": self._error,

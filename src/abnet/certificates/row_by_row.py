@@ -15,10 +15,11 @@ from abnet.utils.coded_rows import dense
 
 __all__ = ["check_row_by_row", "refit_problem"]
 
+# Number of rows that are transformed alone.
 _ROWS = 20
-# Number of rows in the test batch, so that a million rows are not transformed twice.
-_COMPANY = 500
-# Sums in another order differ by a few units in the last place of float32.
+# Maximum number of rows that are transformed together: a million rows would take as long as the fit.
+_BATCH = 500
+# The same sum in another order differs by a few units in the last place of float32.
 _TOLERANCE = 1e-5
 
 
@@ -40,12 +41,12 @@ def check_row_by_row(transform: Callable[[Any], Any], X: Any, *, rows: int = _RO
     >>> check_row_by_row(lambda X: X - X.mean(axis=0), X)
     'row 0 has another result alone than with the other rows'
     """
-    company = _spread(n_rows_of(X), _COMPANY)
-    together = _plain(transform(take_rows(X, company)))
-    if len(together) != len(company):
-        return f"{len(company)} rows give {len(together)} results"
-    for place in _spread(len(company), rows):
-        row = company[place]
+    batch = _spread(n_rows_of(X), _BATCH)
+    together = _plain(transform(take_rows(X, batch)))
+    if len(together) != len(batch):
+        return f"{len(batch)} rows give {len(together)} results"
+    for place in _spread(len(batch), rows):
+        row = batch[place]
         try:
             alone = _plain(transform(take_rows(X, [row])))
         except Exception as error:  # whatever the caller's code raises
@@ -56,8 +57,9 @@ def check_row_by_row(transform: Callable[[Any], Any], X: Any, *, rows: int = _RO
 
 
 def _spread(n: int, most: int) -> list[int]:
-    """At most `count` evenly spaced integers below n."""
-    return [int(place) for place in np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.intp))]
+    """At most `most` evenly spaced integers below n."""
+    places = np.linspace(0, n - 1, min(n, most)).astype(np.intp)
+    return np.unique(places).tolist()
 
 
 def refit_problem(transformer: Any) -> str | None:
@@ -73,8 +75,11 @@ def refit_problem(transformer: Any) -> str | None:
     """
     from sklearn.base import clone
 
-    inner = transformer.get_params(deep=True).values() if hasattr(transformer, "get_params") else ()
-    for part in (transformer, *(value for value in inner if hasattr(value, "fit") and not isinstance(value, type))):
+    parts = [transformer]
+    if hasattr(transformer, "get_params"):
+        parameters = transformer.get_params(deep=True).values()
+        parts += [value for value in parameters if hasattr(value, "fit") and not isinstance(value, type)]
+    for part in parts:
         name = type(part).__name__
         try:
             fresh = clone(part)
@@ -88,12 +93,16 @@ def refit_problem(transformer: Any) -> str | None:
 def _plain(rows: Any) -> NDArray[Any]:
     """Rows of numbers or labels as an array."""
     if isinstance(rows, list | tuple) and any(value is None for value in rows):
+        # With None as a last element NumPy makes a vector of objects, even of tuples.
         return np.array([*rows, None], dtype=object)[:-1]
-    return np.asarray(rows.to_numpy()) if hasattr(rows, "to_numpy") else dense(rows)
+    if hasattr(rows, "to_numpy"):
+        return np.asarray(rows.to_numpy())
+    return dense(rows)
 
 
 def _same(one: Any, other: Any) -> bool:
-    a, b = np.asarray(one), np.asarray(other)
+    a = np.asarray(one)
+    b = np.asarray(other)
     if a.shape != b.shape:
         return False
     if a.dtype.kind == b.dtype.kind == "f":

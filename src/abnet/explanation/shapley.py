@@ -297,7 +297,8 @@ def ordered_values(v: Floats, players: NDArray[np.intp], permutations: NDArray[n
     mean, variance : arrays (k, C)
         Mean over the P pairs of orders, and the variance of that mean.
     """
-    P, k = len(permutations), len(players)
+    P = len(permutations)
+    k = len(players)
     gains = np.diff(v.reshape(2 * P, k + 1, -1), axis=1)
     by_player = np.take_along_axis(gains, _ranks(players, permutations)[:, :, None], axis=1)
     pairs = (by_player[:P] + by_player[P:]) / 2  # of an order forwards and backwards

@@ -27,21 +27,20 @@ __all__ = ["FORMAT", "VERSION", "check_promise", "config_text", "digest", "load"
 
 FORMAT = "abnet"
 VERSION = "4"
-"""Raised whenever a reader of the version before would refuse a new file, or predict otherwise. Version 4 has
-another hash of rows in the filter of training rows, and the statements of a certificate by their kind, each with fields
-of its own."""
+"""Increased whenever a reader of the previous version would refuse a new file or predict something else from it. In
+version 4 the filter of training rows uses another hash, and each kind of statement has fields of its own."""
 
 HEADER = 2**26
-"""Longest header read, in bytes: the preparation of a very wide table takes some megabytes."""
+"""Maximum length of a header in bytes; the preparation of a very wide table takes several megabytes."""
 _DTYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "I8": "|i1", "U8": "|u1"}
-"""Types of arrays that predictors are made of, by their name in the file."""
+"""Types of the arrays of predictors in NumPy, by their name in the file."""
 
 
 def pack(arrays: dict[str, NDArray[Any]], texts: dict[str, str]) -> bytes:
-    """The bytes of a safetensors file, always the same for the same content.
+    """The bytes of a safetensors file; the same content always gives the same bytes.
 
-    The safetensors library is not used for writing, because it orders the metadata at random and ignores the memory
-    order of arrays: an array in Fortran order would be stored wrongly.
+    The safetensors library is not used for writing: it orders the metadata at random, and it ignores the memory order
+    of arrays, so that an array in Fortran order would be stored wrongly.
     """
     header: dict[str, Any] = {"__metadata__": texts}
     content = b""
@@ -66,7 +65,7 @@ def _dtype_name(name: str, array: NDArray[Any]) -> str:
 
 
 def unpack(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
-    """Read arrays, each in its own memory, and texts; raises a ValueError for a truncated, damaged or other file.
+    """Read the arrays and texts of a file; raises a ValueError if it is truncated, damaged or not a safetensors file.
 
     It never allocates more memory than the size of the file.
     """
@@ -75,7 +74,8 @@ def unpack(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
     _check_header(path)
     try:
         with safe_open(str(path), "np") as file:
-            return {name: _array(file, name) for name in file.keys()}, file.metadata() or {}  # noqa: SIM118 no mapping
+            arrays = {name: _array(file, name) for name in file.keys()}  # noqa: SIM118 it is no mapping
+            return arrays, file.metadata() or {}
     except SafetensorError as error:
         raise ValueError(f"it is truncated, damaged or not a safetensors file ({error}).") from error
 
@@ -94,7 +94,7 @@ def _array(file: Any, name: str) -> NDArray[Any]:
     dtype = _DTYPES.get(file.get_slice(name).get_dtype())
     if dtype is None:
         raise ValueError(f"the array {name[:60]!r} has a type that no model has.")
-    # A copy is aligned and contiguous, as after training: both affect the last bit of a product.
+    # A copy is aligned and contiguous, as after training; otherwise the last bit of a product may differ.
     return np.array(file.get_tensor(name), dtype, order="C", copy=True)
 
 
@@ -197,7 +197,7 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
     ------
     ValueError
         If a part of the model cannot be stored as plain numbers and text, such as a preprocessor of another library or
-        labels that are dates; or if its certificate is about another model.
+        labels that are dates, or if its certificate is about another model.
     OSError
         If the file cannot be written there.
 
@@ -238,7 +238,7 @@ def load(path: str | os.PathLike[str]) -> Model:
     Raises
     ------
     ValueError
-        If the file is truncated, damaged, altered, of another kind or of a later version; the message names the file.
+        If the file is truncated, damaged, altered, of another kind or of another version; the message names the file.
     FileNotFoundError
         If there is no such file.
     """

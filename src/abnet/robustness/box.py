@@ -61,7 +61,8 @@ class Pieces:
     @staticmethod
     def of(network: ExactNetwork, j: int, boxes: Boxes) -> "Pieces":
         """The points of feature j in each box."""
-        low, high = boxes.low[:, j, None], boxes.high[:, j, None]
+        low = boxes.low[:, j, None]
+        high = boxes.high[:, j, None]
         at = network.thresholds[j]
         below = np.nextafter(at, np.float32(-np.inf))
         points = np.concatenate(

@@ -39,7 +39,7 @@ MOST_COMBINATIONS = 256
 
 @dataclass(frozen=True, eq=False)
 class _Moving:
-    """A column of numbers that moves: its feature, and the interval of every row in the column's own units."""
+    """A column of numbers with a tolerance: its feature, and the interval of every row in the column's own units."""
 
     name: str
     feature: int
@@ -49,14 +49,14 @@ class _Moving:
     scale: float
 
     def cell(self, row: int, feature: float) -> float:
-        """The number in the interval of a row that has this feature, to 12 digits."""
+        """The number in a row's interval whose feature this is, to 12 digits."""
         number = np.clip(feature * self.scale + self.mean, self.low[row], self.high[row])
         return float(f"{number:.12g}")
 
 
 @dataclass(frozen=True, eq=False)
 class _Free:
-    """A column that may have any of its values: its features, and the values of these and their names."""
+    """A column that may take any of its values: where its features are, and the features and name of each value."""
 
     name: str
     features: slice
@@ -89,7 +89,8 @@ class FeatureBoxes:
 
     def boxes(self, combination: Sequence[int]) -> Boxes:
         """The box of every row, with these values in the free columns."""
-        low, high = self.low.copy(), self.high.copy()
+        low = self.low.copy()
+        high = self.high.copy()
         for free, place in zip(self._free, combination, strict=True):
             if place >= 0:
                 low[:, free.features] = free.values[place]
@@ -151,7 +152,9 @@ def _interval(numbers: Floats, size: Size, sd: float) -> tuple[Floats, Floats]:
         amount = size.number * np.abs(numbers)
     elif size.of == "sd":
         amount = size.number * sd
-    return np.nextafter(numbers - amount, -np.inf), np.nextafter(numbers + amount, np.inf)
+    low = np.nextafter(numbers - amount, -np.inf)
+    high = np.nextafter(numbers + amount, np.inf)
+    return low, high
 
 
 def _of_numbers(model: Model, X: Any, tolerance: Tolerance) -> FeatureBoxes:
@@ -162,7 +165,8 @@ def _of_numbers(model: Model, X: Any, tolerance: Tolerance) -> FeatureBoxes:
     _check_names(tolerance, names)
     if tolerance.free:
         raise unsupported(f"column {tolerance.free[0]!r} has no list of values to choose from", "give it a tolerance")
-    low, high = rows.copy(), rows.copy()
+    low = rows.copy()
+    high = rows.copy()
     moving = []
     for j, name in enumerate(names):
         size = tolerance.of(name)
@@ -176,8 +180,12 @@ def _of_numbers(model: Model, X: Any, tolerance: Tolerance) -> FeatureBoxes:
         low[:, j], high[:, j] = _interval(rows[:, j], size, sd or 0.0)
         mean, scale = _inverse(base, j)
         moving.append(_Moving(name, j, low[:, j], high[:, j], mean, scale))
-    features = _single(base.transform(rows))
-    return FeatureBoxes(features, _single(base.transform(low)), _single(base.transform(high)), moving)
+    return FeatureBoxes(
+        features=_single(base.transform(rows)),
+        low=_single(base.transform(low)),
+        high=_single(base.transform(high)),
+        _moving=moving,
+    )
 
 
 def _deviation(base: Any, j: int) -> float | None:
@@ -187,7 +195,7 @@ def _deviation(base: Any, j: int) -> float | None:
 
 
 def _inverse(base: Any, j: int) -> tuple[float, float]:
-    """Mean and scale that lead back from feature j to its number."""
+    """The mean and scale with which feature j becomes a cell again."""
     if isinstance(base, StandardMap):
         return base.mean[j], base.scale[j]
     if isinstance(base, MinMaxMap):
@@ -206,7 +214,8 @@ def _of_table(model: Model, X: Any, base: TableMap, tolerance: Tolerance) -> Fea
     features = _single(base.read(table).inputs)
     names = [column.name for column in base.columns]
     _check_names(tolerance, names)
-    low, high = features.copy(), features.copy()
+    low = features.copy()
+    high = features.copy()
     moving: list[_Moving] = []
     free: list[_Free] = []
     first = 0
@@ -218,13 +227,20 @@ def _of_table(model: Model, X: Any, base: TableMap, tolerance: Tolerance) -> Fea
             size = tolerance.of(column.name)
             if size is not None and column.scale is not None:
                 numbers = column.raw(table)
-                ends = _table_interval(column, numbers, size)
-                for side, end in zip((low, high), ends, strict=True):
-                    moved = filled_and_scaled(end, column.fill, column.mean, column.scale).astype(np.float32)
-                    side[:, first] = np.where(np.isnan(numbers), features[:, first], moved)
+                lowest, highest = _table_interval(column, numbers, size)
+                present = ~np.isnan(numbers)
+                low[present, first] = _scaled(column, lowest[present])
+                high[present, first] = _scaled(column, highest[present])
                 offset = column.form.offset
                 moving.append(
-                    _Moving(column.name, first, ends[0] + offset, ends[1] + offset, column.mean + offset, column.scale)
+                    _Moving(
+                        name=column.name,
+                        feature=first,
+                        low=lowest + offset,
+                        high=highest + offset,
+                        mean=column.mean + offset,
+                        scale=column.scale,
+                    )
                 )
         elif column.name in tolerance.sizes:
             raise unsupported(
@@ -237,6 +253,12 @@ def _of_table(model: Model, X: Any, base: TableMap, tolerance: Tolerance) -> Fea
     return FeatureBoxes(features, low, high, moving, free)
 
 
+def _scaled(column: NumericColumn, numbers: Floats) -> Singles:
+    """The feature of each number, as the preparation of the table computes it."""
+    assert column.scale is not None
+    return filled_and_scaled(numbers, column.fill, column.mean, column.scale).astype(np.float32)
+
+
 def _table_interval(column: NumericColumn, numbers: Floats, size: Size) -> tuple[Floats, Floats]:
     """Where the numbers of a column, less the offset of its form, may lie."""
     if size.of == "value":
@@ -247,7 +269,7 @@ def _table_interval(column: NumericColumn, numbers: Floats, size: Size) -> tuple
 
 
 def _any_value(column: Column, features: slice) -> _Free:
-    """Every value of a column of categories, or of yes and no."""
+    """Every value of a column of categories or of booleans."""
     width = features.stop - features.start
     if isinstance(column, BooleanColumn):
         values = np.zeros((2, width), np.float32)

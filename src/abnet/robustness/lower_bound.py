@@ -65,7 +65,9 @@ class _Norms:
 
     @staticmethod
     def of(network: ExactNetwork, boxes: Boxes, centre: Singles) -> "_Norms":
-        low, high, middle = (part.astype(np.float64) for part in (boxes.low, boxes.high, centre))
+        low = boxes.low.astype(np.float64)
+        high = boxes.high.astype(np.float64)
+        middle = centre.astype(np.float64)
         crossing = (low < 0) & (high > 0)
         least = np.where(crossing, 0.0, np.minimum(low**2, high**2)).sum(axis=1)
         largest = np.maximum(low**2, high**2).sum(axis=1)
@@ -123,7 +125,7 @@ def _ranges(
     c = at_centre / norms.at_centre[:, None]
     ends = []
     for side in (1.0, -1.0):
-        # What fixed features add is what they add at the centre.
+        # Start from the sum at the centre; only moving features change it.
         least = side * (at_centre - c * np.vecdot(norms.slopes, centre.astype(np.float64))[:, None])
         for j, points in pieces.items():
             w = side * (network.weights[:, j] - c * norms.slopes[:, j, None])
@@ -138,7 +140,8 @@ def _ranges(
 def _vertex_values(network: ExactNetwork, low: Floats, high: Floats) -> Floats:
     """Each member's output at the vertices of its box of means, (n, M, 2^d), in the order of the cube's corners."""
     n = len(low)
-    M, d = network.n_members, network.width
+    M = network.n_members
+    d = network.width
     low = low.reshape(n, M, d)
     high = high.reshape(n, M, d)
     values = np.broadcast_to(network.H, (n, *network.H.shape)).reshape(n, M, *(2,) * d)
@@ -157,14 +160,16 @@ def _vertex_values(network: ExactNetwork, low: Floats, high: Floats) -> Floats:
 def _lines(network: ExactNetwork, vertices: Floats, z_low: Floats, z_high: Floats) -> tuple[Floats, Floats]:
     """A lower bound ``constant + Σ slope · z``, with slopes (n, M · d)."""
     n = len(vertices)
-    M, d = network.n_members, network.width
+    M = network.n_members
+    d = network.width
     signs = _signs(d)
     mean = vertices.mean(axis=2)
     first = vertices @ signs / 2**d  # the coefficients of first order, (n, M, d)
     rest = (vertices - mean[:, :, None] - first @ signs.T).min(axis=2)
     constant = (mean + rest).mean(axis=1)
     coefficients = first.reshape(n, M * d) / M
-    m_low, m_high = erf(z_low / 2**0.5), erf(z_high / 2**0.5)
+    m_low = erf(z_low / 2**0.5)
+    m_high = erf(z_high / 2**0.5)
     radius = (m_high - m_low) / 2.0
     narrow = radius < _NARROWEST
     constant -= np.where(narrow, np.abs(coefficients), 0.0).sum(axis=1)
@@ -195,8 +200,9 @@ def _offset(slope: Floats, low: Floats, high: Floats, *, lower: NDArray[np.bool_
 def _least_line(
     network: ExactNetwork, centre: Singles, norms: _Norms, pieces: dict[int, Pieces], slopes: Floats
 ) -> tuple[Floats, Singles, Floats]:
-    """The least ``Σ slope_i z_i`` over the boxes, where that is, and how much each feature moves it."""
-    weights = slopes @ network.weights  # of one neuron that is the sum of all, (n, features)
+    """The least ``Σ slope_i z_i`` over the boxes, the point where it is reached, and each feature's influence on it."""
+    # The sum of the lines is one neuron, with these weights (n, features).
+    weights = slopes @ network.weights
     at_centre = np.vecdot(slopes, network.sums(centre))
     c = at_centre / norms.at_centre
     exact = centre.astype(np.float64)

@@ -131,10 +131,9 @@ def _bound(network: ExactNetwork, boxes: Boxes, owners: NDArray[np.intp], rows: 
             for attack in (place, place + len(open_)):
                 if scores[attack] < -GUARD and row.flipped is None:
                     row.flipped = tried[attack]
-            node = _Node(
-                float(found.bound[k]), row.used * 1000 + place, boxes.low[chunk][k], boxes.high[chunk][k],
-                found.influence[k],
-            )  # fmt: skip
+            low = boxes.low[chunk][k]
+            high = boxes.high[chunk][k]
+            node = _Node(float(found.bound[k]), row.used * 1000 + place, low, high, found.influence[k])
             heapq.heappush(row.nodes, node)
 
 
@@ -144,7 +143,8 @@ def _cut(network: ExactNetwork, node: _Node) -> list[tuple[Singles, Singles]] | 
     if not movable.any():
         return None
     j = int(np.argmax(np.where(movable, node.influence, -1.0)))
-    low, high = node.low[j], node.high[j]
+    low = node.low[j]
+    high = node.high[j]
     middle = np.float32((float(low) + float(high)) / 2.0)
     inside = network.thresholds[j][(network.thresholds[j] > low) & (network.thresholds[j] <= high)]
     if len(inside):

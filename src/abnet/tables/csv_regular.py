@@ -58,7 +58,9 @@ def regular_frame(block: bytes, names: list[str], dialect: Dialect) -> "polars.D
         n_rows = _unquoted_rows(data, len(names), dialect)
     if n_rows is None:
         return None
-    quote = '"' if has_quotes else None
+    quote = None
+    if has_quotes:
+        quote = '"'
     try:
         frame = pl.read_csv(data, has_header=False, schema=schema, separator=dialect.separator, quote_char=quote)
     except pl.exceptions.PolarsError:

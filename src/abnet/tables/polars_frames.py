@@ -48,11 +48,17 @@ def _series(name: str, column: Any) -> "polars.Series":
 
 def _of_one_type(values: list[Any]) -> list[Any]:
     """Values with None for NaN; as text if they have several types, so that each cell is read by itself."""
-    values = [None if _is_missing(value) else value for value in values]
-    types = {type(value) for value in values if value is not None}
-    if len(types) > 1:
-        return [None if value is None else str(value) for value in values]
-    return values
+    types = {type(value) for value in values if not _is_missing(value)}
+    several = len(types) > 1
+    cells: list[Any] = []
+    for value in values:
+        if _is_missing(value):
+            cells.append(None)
+        elif several:
+            cells.append(str(value))
+        else:
+            cells.append(value)
+    return cells
 
 
 def _is_missing(value: Any) -> bool:

@@ -27,9 +27,13 @@ from abnet.training.pooled_predictions import softmax
 
 __all__ = ["KernelTeacher", "left_out", "relevances"]
 
-MOST_ROWS, TRIED_ROWS, METRIC_ROWS = 4_000, 800, 400
-"""Upper limits of the rows that it is fitted on, of those on which settings are chosen (and a metric learned), and
-of those on which settings are chosen where a metric is learned: that takes two choices. All are drawn at random."""
+# Upper limits of numbers of rows; the rows are drawn at random.
+MOST_ROWS = 4_000
+"""Rows that the teacher is fitted on."""
+TRIED_ROWS = 800
+"""Rows on which settings are chosen, and a metric is learned."""
+METRIC_ROWS = 400
+"""Rows on which settings are chosen if a metric is learned, because there are then two choices."""
 SCALES = (0.1, 0.3, 1.0, 3.0, 10.0)
 """Tried for s, as multiples of the median squared distance of two rows, or of the median distance."""
 RIDGES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)

@@ -98,18 +98,32 @@ class Run(NamedTuple):
 
 def pad_rows(inputs: NDArray[Any], targets: NDArray[Any], weights: NDArray[Any] | None = None) -> Rows:
     """Rows padded with zeros to their bucket, in float32; inputs may have been padded before."""
-    given = (inputs, targets, np.ones(len(targets)) if weights is None else weights)
-    return Rows(*jax.device_put(tuple(padded(array, bucket(len(targets))) for array in given)))
+    if weights is None:
+        weights = np.ones(len(targets))
+    size = bucket(len(targets))
+    arrays = (padded(inputs, size), padded(targets, size), padded(weights, size))
+    return Rows(*jax.device_put(arrays))
 
 
 def open_runs(states: Any, rates: Any, keys: Any) -> Run:
     """Runs that have seen no data, from stacked states, one rate and one key each."""
     count = len(rates)
-    infinite, zero = np.full(count, np.inf, np.float32), np.zeros(count, np.int32)
+    infinite = np.full(count, np.inf, np.float32)
+    zero = np.zeros(count, np.int32)
     return Run(
-        states, states, infinite, infinite, infinite, zero, zero - 1, zero, zero,
-        np.asarray(rates, np.float32), keys, np.ones(count, bool),
-    )  # fmt: skip
+        state=states,
+        best=states,
+        value=infinite,
+        best_value=infinite,
+        reference=infinite,
+        best_epoch=zero,
+        epoch=zero - 1,
+        stale=zero,
+        halving=zero,
+        rate=np.asarray(rates, np.float32),
+        key=keys,
+        active=np.ones(count, bool),
+    )
 
 
 def outputs_on(learner: Learner, states: Any, keys: Any, rows: Rows, span: Any) -> Any:
@@ -121,14 +135,15 @@ def outputs_on(learner: Learner, states: Any, keys: Any, rows: Rows, span: Any) 
         return jax.vmap(lambda s, k: learner.output(s, inputs, jax.random.fold_in(k, i)))(states, keys)
 
     def block(i: Any, outputs: Any) -> Any:
-        # Reading and writing shift alike where the last block would go past the end.
-        at = span.first + i * size
-        values = block_outputs(i, jax.lax.dynamic_slice_in_dim(rows.inputs, at, size))
-        return jax.lax.dynamic_update_slice_in_dim(outputs, values.astype(outputs.dtype), at, axis=1)
+        # If the last block would go past the end, JAX moves it back by the same number of rows in both calls.
+        first = span.first + i * size
+        values = block_outputs(i, jax.lax.dynamic_slice_in_dim(rows.inputs, first, size))
+        return jax.lax.dynamic_update_slice_in_dim(outputs, values.astype(outputs.dtype), first, axis=1)
 
-    one = jax.eval_shape(lambda: block_outputs(0, rows.inputs[:size]))
-    start = jnp.zeros((len(keys), total, *one.shape[2:]), rows.inputs.dtype)
-    return jax.lax.fori_loop(0, -(-span.size // size), block, start)
+    one_block = jax.eval_shape(lambda: block_outputs(0, rows.inputs[:size]))
+    zeros = jnp.zeros((len(keys), total, *one_block.shape[2:]), rows.inputs.dtype)
+    n_blocks = -(-span.size // size)
+    return jax.lax.fori_loop(0, n_blocks, block, zeros)
 
 
 outputs = jax.jit(outputs_on, static_argnames="learner")
@@ -179,43 +194,54 @@ def one_epoch(
         states, outputs = carry
         index = jax.lax.dynamic_slice_in_dim(order, i * batch_size, batch_size)
         real = i * batch_size + jnp.arange(batch_size) < count
-        inputs, targets = rows.inputs[index], rows.targets[index]
+        inputs = rows.inputs[index]
+        targets = rows.targets[index]
         weights = jnp.where(real, rows.weights[index], 0)
 
         def step(learner: Learner, state: Any, run: Run) -> Any:
             key = jax.random.fold_in(jax.random.fold_in(run.key, run.epoch + 1), i)
-            progress = (run.epoch + i / batches) / jnp.maximum(limits.cosine_epochs, 1)
-            decay = jnp.where(limits.cosine_epochs > 0, 0.5 + 0.5 * jnp.cos(jnp.pi * jnp.minimum(progress, 1.0)), 1.0)
-            take = learner.step_seen if seen else learner.step  # type: ignore[attr-defined]
-            return take(state, inputs, targets, weights, run.rate * decay, key)
+            rate = run.rate * _cosine_decay(run.epoch + i / batches, limits)
+            if seen:
+                return learner.step_seen(state, inputs, targets, weights, rate, key)  # type: ignore[attr-defined]
+            return learner.step(state, inputs, targets, weights, rate, key)
 
-        moved = tuple(
+        stepped = tuple(
             jax.vmap(partial(step, learner))(state, run)
             for learner, state, run in zip(learners, states, runs, strict=True)
         )
         if not seen:
-            return moved, outputs
-        places = jnp.where(real, index, rows.targets.shape[0])  # beyond the last row nothing is written
-        noted = [old.at[:, places].set(new, mode="drop") for old, (_, new) in zip(outputs, moved, strict=True)]
-        return tuple(state for state, _ in moved), tuple(noted)
+            return stepped, outputs
+        # Padding is written beyond the last row, which JAX ignores.
+        places = jnp.where(real, index, rows.targets.shape[0])
+        written = [old.at[:, places].set(new, mode="drop") for old, (_, new) in zip(outputs, stepped, strict=True)]
+        return tuple(state for state, _ in stepped), tuple(written)
 
-    blank = tuple(jnp.zeros((len(run.rate), rows.targets.shape[0]), rows.inputs.dtype) for run in runs) if seen else ()
-    states, outputs = jax.lax.fori_loop(0, batches, body, (tuple(run.state for run in runs), blank))
+    outputs: tuple[Any, ...] = ()
+    if seen:
+        outputs = tuple(jnp.zeros((len(run.rate), rows.targets.shape[0]), rows.inputs.dtype) for run in runs)
+    states = tuple(run.state for run in runs)
+    states, outputs = jax.lax.fori_loop(0, batches, body, (states, outputs))
     closed = []
     for place, (learner, state, run) in enumerate(zip(learners, states, runs, strict=True)):
         keys = jax.vmap(lambda k, e: jax.random.fold_in(jax.random.fold_in(k, e), 2**31))(run.key, run.epoch + 1)
-        look = partial(evaluate, learner, state, keys, rows, watch)
-        values = (
-            jax.lax.cond(batches > 0, partial(monitored, learner, state, outputs[place], rows, watch), look)
-            if seen
-            else look()
-        )
+        second_pass = partial(evaluate, learner, state, keys, rows, watch)
+        if seen:
+            training_pass = partial(monitored, learner, state, outputs[place], rows, watch)
+            values = jax.lax.cond(batches > 0, training_pass, second_pass)
+        else:
+            values = second_pass()
         closed.append(jax.vmap(partial(_close_epoch, limits=limits))(run, state, values))
     return tuple(closed)
 
 
+def _cosine_decay(epochs: Any, limits: Limits) -> Any:
+    """The factor of the rate after so many epochs; 1 without a cosine decay."""
+    progress = jnp.minimum(epochs / jnp.maximum(limits.cosine_epochs, 1), 1.0)
+    return jnp.where(limits.cosine_epochs > 0, 0.5 + 0.5 * jnp.cos(jnp.pi * progress), 1.0)
+
+
 def _close_epoch(run: Run, state: Any, value: Any, *, limits: Limits) -> Run:
-    """Early stopping and rate halving for one run; the epoch with the smallest value is kept."""
+    """Early stopping and rate halving for one run; the epoch with the smallest value is the best."""
     better = value < run.best_value
     improved = value < run.reference - limits.tolerance
     first = run.epoch < 0

@@ -111,7 +111,9 @@ def output_scores(f: Float[Array, "batch outputs"]) -> Float[Array, "batch *clas
     >>> output_scores(jnp.zeros((5, 1))).shape, output_scores(jnp.zeros((5, 3))).shape
     ((5,), (5, 3))
     """
-    return f[:, 0] if f.shape[1] == 1 else f
+    if f.shape[1] == 1:
+        return f[:, 0]
+    return f
 
 
 def zero_one_error(
