@@ -209,9 +209,8 @@ def test_words_state_the_bound_rounded_up() -> None:
     made = certify(observe([0] * 222 + [1] * 6, [0] * 228, ("no", "yes")), Terms())
     assert made.vote_error_bound is not None
     assert 0.0512 < made.vote_error_bound < 0.0514
-    assert "at most 5.2%" in str(made)
-    assert "95% confidence" in str(made)
-    assert "6 errors on 228" in str(made)
+    assert all(fact in str(made) for fact in ("5.2%", "95%", "228"))
+    assert "5.1%" not in str(made)
     risky = certify(observe([0], [0], ("<b>", "yes")), Terms())
     assert "<b>" not in risky._repr_html_()
 

@@ -1,7 +1,7 @@
 """A model learned once from a small table, and ways to run commands."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,14 +50,21 @@ def model(fitted: dict[str, Any]) -> Path:
 
 @pytest.fixture
 def failure(run: Run) -> Callable[..., str]:
-    """Run a command that must fail: its message, one line on stderr with nothing on stdout."""
+    """Run a command that must fail: its message, one line on stderr with nothing on stdout.
 
-    def invoke(*arguments: object, code: int = 1) -> str:
+    `naming` lists what the message must name: options, columns, files, rows, cells and numbers. The sentence around
+    them may change; `test_wording.py` has the few that are tested word by word.
+    """
+
+    def invoke(*arguments: object, code: int = 1, naming: Sequence[object] = ()) -> str:
         result = run(*arguments, code=code)
         assert result.stdout == ""
         lines = [line for line in result.stderr.splitlines() if line.startswith("error: ")]
         assert len(lines) == 1
         assert "Traceback" not in result.stderr
-        return lines[0].removeprefix("error: ")
+        text = lines[0].removeprefix("error: ")
+        for fact in naming:
+            assert str(fact) in text, text
+        return text
 
     return invoke

@@ -17,6 +17,11 @@ TWO = [*SMALL, "--n-estimators", "2"]
 ROWS = 60
 
 
+def refused_as_input(message: str, option: str = "--output") -> bool:
+    """Whether an output was refused because it is an input: unlike for other files, ``--overwrite`` is no remedy."""
+    return message.startswith(f"{option}: ") and "--overwrite" not in message
+
+
 def cells(seed: int = 0) -> tuple[list[str], list[list[str]]]:
     """Header and rows: a number with gaps, a truth, a text, a constant, an identifier, and the label."""
     generator = np.random.default_rng(seed)

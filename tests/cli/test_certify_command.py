@@ -40,9 +40,9 @@ def test_our_model(run: Run, model: Path, fresh: Path, tmp_path: Path) -> None:
     assert (sum(facts["class_errors"]), facts["n_rows"], record["unlabelled"]) == (wrong, 59, 1)
     assert certificate["vote_error_bound"] == abnet.bounds.clopper_pearson_bound(wrong, 59, 0.05, n_candidates=3)
     assert facts["classes"] == ["good", "not so good", "so-so"]
-    assert "1 of 60 rows have no label" in result.stderr
-    told = "counted as errors: 1 row with labels that the model does not know ('so-so', not 'good', 'not so good')"
-    assert f"note: {told}" in result.stderr.splitlines()
+    notes = result.stderr.splitlines()
+    assert any("1 of 60 " in note for note in notes)
+    assert any(all(name in note for name in ("1 row", "'so-so'", "'good'", "'not so good'")) for note in notes)
     assert abnet.load_certificate(saved).to_dict() == certificate
     assert abnet.load_certificate(saved).describe() in run("inspect", saved).stdout
     assert json.loads(run("inspect", saved, "--json").stdout) == certificate
@@ -80,9 +80,9 @@ def test_which_class_is_taken_for_which(run: Run, model: Path, fresh: Path) -> N
     counts = {(s["label"], s["answer"]): s["count"] for s in upper}
     assert counts == {(a, b): pairs.count((a, b)) for a in names for b in names}
     assert matrix["delta"] == 0.1
-    text = " ".join(run("certify", model, fresh, "--confusion").stdout.split())
-    assert "class good not so good so-so" in text
-    assert "hold jointly" in text
+    lines = run("certify", model, fresh, "--confusion").stdout.splitlines()
+    assert any(" ".join(line.split()).endswith(" ".join(names)) for line in lines)  # the header of the table
+    assert any("jointly" in line for line in lines)
 
 
 def test_populations_and_groups(run: Run, model: Path, fresh: Path) -> None:
@@ -101,7 +101,7 @@ def test_answers_of_another_model(number: str, wrong: int, run: Run, tmp_path: P
     result = run("certify", path, "--truth", "truth", "--prediction", "answer", "--json")
     record = json.loads(result.stdout)["certificate"]
     assert (sum(record["facts"]["class_errors"]), record["facts"]["n_rows"]) == (wrong + 5, 40)
-    assert "counted as errors: 5 rows without an answer" in result.stderr
+    assert "5 rows" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_answers_of_another_model(number: str, wrong: int, run: Run, tmp_path: P
     [
         (["{model}"], "--prediction"),
         (["{fresh}", "--prediction", "id"], "--truth"),
-        (["{model}", "{fresh}", "--by", "id", "--group", "id"], "--by or --group"),
+        (["{model}", "{fresh}", "--by", "id", "--group", "id"], "--group"),
         (["{model}", "{fresh}", "--by", "city", "--confusion"], "--confusion"),
         (["{model}", "{fresh}", "--by", "nothing"], "'nothing'"),
         (["{fresh}", "--truth", "id", "--prediction", "nothing"], "'nothing'"),
@@ -124,4 +124,4 @@ def test_wrong_use(arguments: list[str], message: str, failure: Failure, model: 
 def test_a_table_without_labels_is_refused(failure: Failure, model: Path, tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text(csv_text().replace('"good"', '""').replace('"not so good"', '""'))
-    assert "no row of the table has a label" in failure("certify", model, path)
+    failure("certify", model, path, naming=["label"])

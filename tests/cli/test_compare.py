@@ -69,8 +69,8 @@ def test_odd_cells_are_counted_in_all_rows(run: Run, tmp_path: Path) -> None:
 def test_numbers_that_can_be_read_in_two_ways_are_asked_about_once(failure: Failure, tmp_path: Path) -> None:
     rows = [f"{'1.234' if i % 3 else '857'};{i % 2}\n" for i in range(150)]
     (tmp_path / "t.csv").write_text("x;y\n" + "".join(rows))
-    message = failure("compare", tmp_path / "t.csv", "--target", "y", *SMALL)
-    assert message.endswith("--decimal comma or --decimal point.")
+    message = failure("compare", tmp_path / "t.csv", "--target", "y", *SMALL, naming=["'x'", "'1.234'", "'857'"])
+    assert message.count("--decimal comma") == message.count("--decimal point") == 1
 
 
 def test_certificates_are_of_the_right_kind(record: dict[str, Any]) -> None:
@@ -94,10 +94,13 @@ def test_the_table_hides_nothing(capsys: pytest.CaptureFixture[str], monkeypatch
     assert re.search(r"net \(abnet fit\) +25% +10% +12.5% +0.875 +0.333 +0.051 +2.0 kB +1.2 s +3.5 s +tandem", text)
     assert re.search(r"tree +7.1% +10% +- +- +- +- +20.0 kB +0.5 s +- +test set", text)
     assert re.search(r"moon( +-){10}\n", text)
-    assert "moon could not be trained: it is full" in text
-    assert "Lowest bound: tree. Fewest test errors: a tie between net and tree." in text
-    assert "--save" in text
-    assert "test error above its bound (tree)" in text
+    table, below = text.split("\n\n", 1)
+    assert table.count("\n") == 3
+    assert "moon could not be trained: it is full" in below
+    assert "--save" in below
+    verdicts = below.replace("net and tree", "TIE")
+    assert verdicts.count("TIE") == 1  # the fewest test errors
+    assert verdicts.count("tree") == 2  # the lowest bound, and a test error above its bound
 
 
 @pytest.mark.parametrize("columns", [60, 80, 100])
@@ -123,17 +126,17 @@ def test_what_cannot_be_learned_is_said(run: Run, table: Path, monkeypatch: pyte
 
     monkeypatch.setattr(compare_models, "certified", impossible)
     text = run("compare", table, "--target", "mood today", *SMALL).stdout
-    assert text.count("could not be trained: the moon is full") == 1
+    assert text.count("the moon is full") == 1
     assert "logistic regression" in text
 
 
 def test_errors(failure: Failure, table: Path, tmp_path: Path) -> None:
-    assert "no column 'mood'" in failure("compare", table, "--target", "mood", *SMALL, code=2)
+    failure("compare", table, "--target", "mood", *SMALL, code=2, naming=["--target", "'mood'"])
     options = ["--target", "mood today", *SMALL]
     assert "--test-fraction" in failure("compare", table, "--test-fraction", "1", *options, code=2)
-    assert "delta must lie" in failure("compare", table, "--delta", "0", *options, code=2)
+    failure("compare", table, "--delta", "0", *options, code=2, naming=["--delta", "0.0"])
     (tmp_path / "few.csv").write_text("x,y\n" + "".join(f"{i},{i % 2}\n" for i in range(12)))
-    assert "at least 20" in failure("compare", tmp_path / "few.csv", "--target", "y", *SMALL)
+    failure("compare", tmp_path / "few.csv", "--target", "y", *SMALL, naming=["12", "20"])
 
 
 def test_the_figures_beside_the_error(record: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import abnet
 from abnet.model.file import save
-from cli.tables import Failure, Run
+from cli.tables import Failure, Run, refused_as_input
 from export.models import model as exported
 
 
@@ -47,13 +47,14 @@ def test_the_model_as_a_whole(run: Run, model: Path, table: Path) -> None:
     assert whole["error"] is not None
     assert whole["regions"]["listed"]
     text = run("explain", model, table).stdout
-    assert "Columns by how much they move P(" in text
+    ranked = [column["column"] for column in whole["importance"]]
+    assert [name for name in text.split("\n\n")[0].split("\n") if name.split("  ")[0] in ranked]
 
 
 def test_contributions_as_csv(run: Run, model: Path, table: Path, tmp_path: Path) -> None:
     output = tmp_path / "why.csv"
     result = run("explain", model, table, "--rows", "1-4", "--output", output)
-    assert "Contributions of 4 rows written" in result.stdout
+    assert "4 rows" in result.stdout
     with output.open(encoding="utf-8", newline="") as file:
         lines = list(csv.DictReader(file))
     predictor = abnet.load(model)
@@ -104,27 +105,24 @@ def test_a_model_that_kept_no_rows(run: Run, table: Path, tmp_path: Path) -> Non
 
 def test_fit_says_that_rows_are_kept(fitted: dict[str, Any], model: Path, run: Run) -> None:
     assert fitted["n_background"] == len(abnet.load(model).card.background) > 0
-    assert f"{fitted['n_background']} training rows" in run("inspect", model).stdout
+    assert f"{fitted['n_background']} " in run("inspect", model).stdout
 
 
-WRONG: dict[str, tuple[list[str], str]] = {
-    "no such row": (["--row", "100000"], "no row 100000 in the table"),
-    "row 0": (["--row", "0"], "no row 0 in the table"),
-    "no numbers": (["--rows", "first"], "--rows"),
-    "too many to draw": (["--rows", "1-51", "--plots", "figures"], "51"),
-    "both": (["--row", "1", "--rows", "2"], "give --row or --rows"),
+WRONG: dict[str, tuple[list[str], list[str]]] = {
+    "no such row": (["--row", "100000"], ["row 100000 "]),
+    "row 0": (["--row", "0"], ["row 0 "]),
+    "no numbers": (["--rows", "first"], ["--rows", "first"]),
+    "too many to draw": (["--rows", "1-51", "--plots", "figures"], ["51"]),
+    "both": (["--row", "1", "--rows", "2"], ["--row ", "--rows"]),
+    "backwards": (["--rows", "5-2"], ["--rows", "5-2", "2-5"]),
 }
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_use_is_told(name: str, model: Path, table: Path, failure: Failure) -> None:
-    options, message = WRONG[name]
-    assert message in failure("explain", model, table, *options, code=2)
+    options, facts = WRONG[name]
+    failure("explain", model, table, *options, code=2, naming=facts)
 
 
 def test_the_table_is_not_overwritten(model: Path, table: Path, failure: Failure) -> None:
-    assert "also an input" in failure("explain", model, table, "--output", table, code=2)
-
-
-def test_a_span_that_counts_backwards_is_wrong_use(failure: Failure, model: Path, table: Path) -> None:
-    assert "--rows: 5-2 counts backwards; write 2-5" in failure("explain", model, table, "--rows", "5-2", code=2)
+    assert refused_as_input(failure("explain", model, table, "--output", table, code=2))

@@ -52,8 +52,11 @@ def test_the_command_does_what_the_estimator_does(model: Path, table: Path) -> N
 
 
 def test_columns_left_out_are_named(fitted: dict[str, Any]) -> None:
-    assert "note: column 'country' was left out: it is constant (Norway)" in fitted["stderr"]
-    assert "note: column 'id' was left out" in fitted["stderr"]
+    assert {(note["code"], *note["columns"]) for note in fitted["note_data"]} == {
+        ("constant", "country"), ("identifier", "id"),
+    }  # fmt: skip
+    for name in ("'country'", "(Norway)", "'id'"):
+        assert name in fitted["stderr"]
     assert fitted["notes"] == [line.removeprefix("note: ") for line in fitted["stderr"].splitlines()]
 
 
@@ -71,10 +74,10 @@ def test_the_text_says_what_is_promised_and_where_the_model_is(run: Run, table: 
     certificate = abnet.load(path).certificate_
     assert isinstance(certificate, abnet.Certificate)
     assert certificate.describe() in text
-    assert re.search(r"this model +[0-9.]+%", text)
     assert "logistic regression" in text
-    assert f"Model written to {path}" in text
-    assert "older file" in text
+    assert str(path) in text
+    record = json.loads(run("fit", table, "--target", "mood today", "--output", path, "--json", *SMALL).stdout)
+    assert record["model"] == {"path": str(path), "bytes": path.stat().st_size, "replaced": True}
 
 
 def test_the_rival_is_judged_on_the_bound_rows(table: Path) -> None:
@@ -120,24 +123,28 @@ def test_the_verdict_counts_the_choice(capsys: pytest.CaptureFixture[str]) -> No
     certificate = certify(observe(np.where(np.arange(100) < 20, 1 - truth, truth), truth, ("a", "b")), Terms())
     comparison(certificate, (Rival(name="logistic regression", bound=0.125, errors=5, n_examples=100, base_rate=0.5),))
     text = capsys.readouterr().out
-    assert re.search(r"this model +27\.8% +20 of 100 \(20%\)", text)
-    assert re.search(r"logistic regression +12\.5% +5 of 100 \(5%\)", text)
-    assert "use --n-candidates 2" in " ".join(text.split())
+    (own,) = re.findall(r"^.+ 27\.8% +20 of 100 \(20%\)", text, flags=re.MULTILINE)
+    (other,) = re.findall(r"^.+ 12\.5% +5 of 100 \(5%\)", text, flags=re.MULTILINE)
+    assert "logistic regression" in other
+    assert "logistic regression" not in own
+    assert "--n-candidates 2" in " ".join(text.split())
     comparison(certificate, (Rival(name="logistic regression", bound=0.125, errors=5, n_examples=100, n_candidates=2),))
-    assert "Every figure accounts for a choice among 2" in " ".join(capsys.readouterr().out.split())
+    text = " ".join(capsys.readouterr().out.split())
+    assert "--n-candidates" not in text
+    assert "among 2" in text
     comparison(
         certificate,
         (Rival(name="logistic regression", bound=certificate.vote_error_bound or 0.0, errors=20, n_examples=100),),
     )
     text = " ".join(capsys.readouterr().out.split())
-    assert "of this model and of logistic regression are equal" in text
+    assert "equal" in text
     assert "lowest" not in text
 
 
 def test_details_show_the_gibbs_risk(run: Run, table: Path, model: Path, tmp_path: Path) -> None:
     options = ["--target", "mood today", "--output", tmp_path / "moods.abnet", "--details", *SMALL]
     for text in (run("fit", table, *options).stdout, run("inspect", model, "--details").stdout):
-        assert "Gibbs risk" in text
+        assert "Gibbs" in text
 
 
 def test_the_model_says_how_it_was_made(model: Path) -> None:
@@ -157,7 +164,8 @@ def test_a_model_of_no_use_is_named_first(run: Run, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("x,y\n" + rows)
     options = ["--target", "y", "--output", tmp_path / "m.abnet", "--max-iter", "10", "--teacher", "none", "--quiet"]
     first = run("fit", tmp_path / "t.csv", *options).stdout.splitlines()[0]
-    assert first == "This model is useless: it predicts False on all 120 held-out rows."
+    for fact in ("useless", "False", "120"):
+        assert fact in first
     record = json.loads(run("fit", tmp_path / "t.csv", *options, "--json").stdout)
     assert record["headline"] == first
 

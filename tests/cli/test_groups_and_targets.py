@@ -13,6 +13,8 @@ import pytest
 import abnet
 from cli.tables import SMALL, TWO, Failure, Run
 
+ILL = ["--positive-class", "ill"]
+
 
 @pytest.fixture(scope="module")
 def visits(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -65,11 +67,8 @@ def test_fit_by_groups(run: Run, visits: Path, fresh: Path, by_patients: tuple[P
     loaded = abnet.load(model)
     assert loaded.certificate_ is not None
     assert "patient" not in (loaded.feature_names_in_ or ())
-    text = " ".join(run("inspect", model).stdout.split())
-    assert "on a new group" in text
-    assert "groups patient" in text
-    result = run("predict", model, visits)
-    assert "does not use" not in result.stderr
+    assert "patient" in run("inspect", model).stdout
+    assert "'patient'" not in run("predict", model, visits).stderr
     again = json.loads(run("certify", model, fresh, "--group", "patient", "--json").stdout)["certificate"]
     assert again["facts"]["n_groups"] == 40
 
@@ -79,21 +78,22 @@ def test_a_group_promise_is_not_taken_for_one_about_rows(
 ) -> None:
     model, _ = by_patients
     for options in ([], ["--by", "age"], ["--confusion"], ["--target-recall", "0.5", "--positive-class", "ill"]):
-        assert "add --group patient" in failure("certify", model, visits, *options, code=1)
+        failure("certify", model, visits, *options, code=1, naming=["--group patient"])
     lines = fresh.read_text().splitlines()
     alone = tmp_path / "alone.csv"
     unnamed = tmp_path / "unnamed.csv"
     alone.write_text("\n".join([lines[0], *lines[1::3]]) + "\n")  # one visit of each patient
-    assert "certificate is about a new group" not in run("certify", model, alone).stderr
+    assert "group" not in run("certify", model, alone).stderr
     unnamed.write_text("\n".join(line.partition(",")[2] for line in lines) + "\n")
-    assert "holds only if no two of them belong to" in run("certify", model, unnamed).stderr
+    assert "'patient'" in run("certify", model, unnamed).stderr
     page = tmp_path / "page.html"
     run("report", model, visits, "-o", page)
-    text = page.read_text()
-    assert "error rate (upper bound) on a new group, averaged over its rows" in text
-    assert "this model, for a new group" in text
-    assert "the error of its answers on new data" not in text
-    assert "They count every row by itself" in text
+    summary = page.read_text().split('<section id="summary"')[1].split("</section>")[0]
+    headline = summary.split('class="number"')[1].split("</p>")[0]
+    bounds = summary.split('<figure id="bounds"')[1].split("</figure>")[0]
+    for part in (headline, bounds):
+        assert "new group" in part
+    assert "new data" not in headline
 
 
 def test_a_row_without_a_group_is_no_group(run: Run, failure: Failure, fresh: Path, tmp_path: Path,
@@ -101,10 +101,10 @@ def test_a_row_without_a_group_is_no_group(run: Run, failure: Failure, fresh: Pa
     """Those without a cell must not be taken for one group, nor for groups of their own."""
     path = tmp_path / "gaps.csv"
     path.write_text(fresh.read_text().replace("\np3,", "\n,").replace("\np9,", "\n ,", 1))
-    wanted = "column 'patient': 4 rows without a group (data row 10, data row 11, data row 12, data row 28)"
-    assert wanted in failure("certify", by_patients[0], path, "--group", "patient")
-    assert wanted in failure("fit", path, "--target", "state", "--group", "patient", *SMALL)
-    assert wanted in failure("compare", path, "--target", "state", "--group", "patient", *SMALL)
+    facts = ["'patient'", "4 rows", "row 10", "row 11", "row 12", "row 28"]
+    failure("certify", by_patients[0], path, "--group", "patient", naming=facts)
+    failure("fit", path, "--target", "state", "--group", "patient", *SMALL, naming=facts)
+    failure("compare", path, "--target", "state", "--group", "patient", *SMALL, naming=facts)
     path.write_text(path.read_text().replace("\np8,", "\nill,"))  # an answer; any other text is an error
     text = run("certify", path, "--truth", "state", "--prediction", "patient", "--by", "patient").stdout
     assert "(missing) " in text  # a population may be that of rows without a cell
@@ -120,30 +120,29 @@ def test_compare_by_groups_keeps_the_winner(run: Run, visits: Path, tmp_path: Pa
     bounds = [contender["bound"] for contender in record["contenders"] if contender["bound"] is not None]
     assert certificate.vote_error_bound == min(bounds)
     assert certificate.facts.n_groups == 16  # half of the 32 patients that were not kept for the test
-    text = " ".join(
-        run("compare", visits, "--target", "state", "--save", tmp_path / "again.json", *SMALL).stdout.split()
-    )
-    assert "which is not kept" in text
-    assert "the choice among 5 candidates" in " ".join(run("inspect", saved).stdout.split())
+    assert "5 candidates" in " ".join(run("inspect", saved).stdout.split())
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "facts"),
     [
-        (["--group", "doctor"], "--group: the table has no column 'doctor'"),
-        (["--group", "patient", "--max-learn-rows", "20"], "--group needs all rows in memory"),
-        (["--group", "patient", "--target-error", "0.1"], "counts single rows and cannot be combined with groups"),
-        (["--target-recall", "0.9"], "--target-recall needs --positive-class"),
-        (["--positive-class", "ill"], "--positive-class goes with --target-recall"),
-        (["--positive-class", "ill", "--target-error", "0.1"], "--positive-class goes with --target-recall"),
-        (["--costs", "ill"], "--costs takes TRUTH:ANSWER=COST"),
-        (["--costs", "ill:well=much"], "--costs takes a number"),
-        (["--costs", "ill:well=1", "--target-recall", "0.9", "--positive-class", "ill"], "each set a threshold"),
-        (["--costs", "ill:well=1", "--target-error", "0.1"], "--target-error and --costs"),
+        (["--group", "doctor"], ["--group", "'doctor'", "'patient'"]),
+        (["--group", "patient", "--max-learn-rows", "20"], ["--group", "--max-learn-rows"]),
+        (["--group", "patient", "--target-error", "0.1"], ["groups", "--costs"]),
+        (["--target-recall", "0.9"], ["--target-recall", "--positive-class"]),
+        (["--positive-class", "ill"], ["--positive-class", "--target-recall"]),
+        (["--positive-class", "ill", "--target-error", "0.1"], ["--positive-class", "--target-recall"]),
+        (["--costs", "ill"], ["--costs", "'ill'"]),
+        (["--costs", "ill:well=much"], ["--costs", "'much'"]),
+        (
+            ["--costs", "ill:well=1", "--target-recall", "0.9", "--positive-class", "ill"],
+            ["--target-recall", "--costs"],
+        ),
+        (["--costs", "ill:well=1", "--target-error", "0.1"], ["--target-error", "--costs"]),
     ],
 )
-def test_wrong_use(options: list[str], message: str, failure: Failure, visits: Path) -> None:
-    assert message in failure("fit", visits, "--target", "state", *SMALL, *options, code=2)
+def test_wrong_use(options: list[str], facts: list[str], failure: Failure, visits: Path) -> None:
+    failure("fit", visits, "--target", "state", *SMALL, *options, code=2, naming=facts)
 
 
 def test_fit_shows_what_thresholds_reach(run: Run, visits: Path, tmp_path: Path) -> None:
@@ -160,7 +159,7 @@ def test_fit_shows_what_thresholds_reach(run: Run, visits: Path, tmp_path: Path)
     assert [one["positive"] for one in card["trade_offs"]] == ["ill", None]
     page = tmp_path / "m.html"
     run("report", tmp_path / "m.abnet", "-o", page)
-    assert page.read_text().count("<caption>Thresholds for") == 2
+    assert page.read_text().split('<section id="estimates"')[1].split("</section>")[0].count("<table") == 2
 
 
 TABLE_OF_CUTS = "precision  rows flagged"
@@ -170,8 +169,7 @@ TABLE_OF_SHARES = "error among them"
 def test_a_row_without_a_group_is_refused(failure: Failure, visits: Path, tmp_path: Path) -> None:
     path = tmp_path / "gap.csv"
     path.write_text(visits.read_text().replace("\np3,", "\n,", 1))
-    message = failure("fit", path, "--target", "state", "--group", "patient", *SMALL)
-    assert "column 'patient': 1 row without a group (data row 10)" in message
+    failure("fit", path, "--target", "state", "--group", "patient", *SMALL, naming=["'patient'", "1 row ", "row 10"])
 
 
 @pytest.fixture(scope="module")
@@ -189,68 +187,57 @@ def scored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-ILL = ["--positive-class", "ill"]
 COSTLY = ["--score", "risk", *ILL]
-OUTSIDE: dict[str, tuple[list[str], str]] = {
-    "recall": (
-        ["--score", "risk", "--target-recall", "0.9", *ILL],
-        "at least 90% of new rows of class ill",
-    ),
-    "precision": (["--score", "risk", "--target-precision", "0.9", *ILL], "90% of new rows predicted as ill"),
-    "costs": (
-        ["--score", "risk", "--costs", "ill:well=10", "--costs", "well:ill=1", *ILL],
-        "predicted as ill (mean",
-    ),
+OUTSIDE: dict[str, tuple[list[str], str, str]] = {
+    "recall": (["--score", "risk", "--target-recall", "0.9", *ILL], "recall, tested", "90%"),
+    "precision": (["--score", "risk", "--target-precision", "0.9", *ILL], "precision, tested", "90%"),
+    "costs": (["--score", "risk", "--costs", "ill:well=10", "--costs", "well:ill=1", *ILL], "cost", "ill"),
     "abstaining": (
         ["--score", "sure", "--prediction", "answer", "--target-error", "0.03"],
-        "the error rate among answered rows of new data is at most 3%",
+        "error among answered rows, tested", "3%",
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", OUTSIDE)
 def test_targets_of_a_model_that_lives_elsewhere(kind: str, run: Run, scored: Path, tmp_path: Path) -> None:
-    options, words = OUTSIDE[kind]
+    options, statement, shown = OUTSIDE[kind]
     saved = tmp_path / "c.json"
-    text = run("certify", scored, "--truth", "truth", *options, "--save", saved).stdout
-    assert words in " ".join(text.split())
+    assert shown in run("certify", scored, "--truth", "truth", *options, "--save", saved).stdout
     made: Any = abnet.load_certificate(saved)
+    assert made.to_dict()["statements"][0]["type"] == statement
     assert made.facts.n_rows == 560
     assert made.describe() in run("inspect", saved).stdout
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "facts"),
     [
-        (["--score", "risk"], "--score needs a target or costs"),
-        (["--score", "risk", "--target-recall", "0.9"], "--target-recall needs --positive-class"),
-        (["--score", "sure", "--target-error", "0.1"], "--prediction"),
-        (["--prediction", "answer", "--target-error", "0.1", "--by", "risk", "--score", "sure"], "leave out --by"),
-        (["--score", "risk", "--target-error", "0.1", "--target-recall", "0.1"], "each set a threshold"),
-        (
-            [*COSTLY, "--costs", "sick:well=10", "--costs", "well:ill=1"],
-            "--costs: there is no label 'sick'; the labels are 'ill'",
-        ),
-        ([*COSTLY, "--costs", "ill:well=1", "--costs", "ill:well=9"], "--costs: ill:well is given twice"),
-        ([*COSTLY, "--costs", "well:well=1"], "--costs must name 'ill' and one other label"),
-        ([*COSTLY, "--target-recall", "1.5"], "--target-recall must lie strictly between 0 and 1, not 1.5"),
-        (["--prediction", "answer", *ILL], "--positive-class goes with --target-recall"),
-        (["--prediction", "risk"], "--score risk"),
-        (["--prediction", "answer", "--delta", "2"], "--delta must lie strictly between 0 and 1"),
-        (["--prediction", "answer", "--n-candidates", "0"], "--n-candidates"),
+        (["--score", "risk"], ["--score", "target", "costs"]),
+        (["--score", "risk", "--target-recall", "0.9"], ["--target-recall", "--positive-class"]),
+        (["--score", "sure", "--target-error", "0.1"], ["--prediction"]),
+        (["--prediction", "answer", "--target-error", "0.1", "--by", "risk", "--score", "sure"], ["--by", "--group"]),
+        (["--score", "risk", "--target-error", "0.1", "--target-recall", "0.1"], ["--target-error", "--target-recall"]),
+        ([*COSTLY, "--costs", "sick:well=10", "--costs", "well:ill=1"], ["--costs", "'sick'", "'ill'", "'well'"]),
+        ([*COSTLY, "--costs", "ill:well=1", "--costs", "ill:well=9"], ["--costs", "ill:well"]),
+        ([*COSTLY, "--costs", "well:well=1"], ["--costs", "'ill'", "'well'"]),
+        ([*COSTLY, "--target-recall", "1.5"], ["--target-recall", "1.5"]),
+        (["--prediction", "answer", *ILL], ["--positive-class", "--target-recall"]),
+        (["--prediction", "risk"], ["--prediction", "'ill', 'well'", "--score risk"]),
+        (["--prediction", "answer", "--delta", "2"], ["--delta", "2.0"]),
+        (["--prediction", "answer", "--n-candidates", "0"], ["--n-candidates", "0"]),
     ],
 )
-def test_wrong_use_of_scores(options: list[str], message: str, failure: Failure, scored: Path) -> None:
-    assert message in failure("certify", scored, "--truth", "truth", *options, code=2)
+def test_wrong_use_of_scores(options: list[str], facts: list[str], failure: Failure, scored: Path) -> None:
+    failure("certify", scored, "--truth", "truth", *options, code=2, naming=facts)
 
 
 def test_answers_that_are_no_labels_are_named_beside_the_labels(failure: Failure, scored: Path, tmp_path: Path) -> None:
     """A column of codes or scores would be certified as always wrong; a single answer that is a label is enough."""
     text = scored.read_text().replace(",ill,", ",1,").replace(",well,", ",0,")
     (tmp_path / "codes.csv").write_text(text)
-    message = failure("certify", tmp_path / "codes.csv", "--truth", "truth", "--prediction", "answer", code=2)
-    assert "'0', '1'" in message
-    assert "'ill', 'well'" in message
+    command = ["certify", tmp_path / "codes.csv", "--truth", "truth", "--prediction", "answer"]
+    failure(*command, code=2, naming=["'0', '1'", "'ill', 'well'"])
 
 
 def test_a_label_that_the_costs_do_not_name_is_no_negative_row(run: Run, scored: Path, tmp_path: Path) -> None:
@@ -261,7 +248,8 @@ def test_a_label_that_the_costs_do_not_name_is_no_negative_row(run: Run, scored:
     path.write_text(scored.read_text().replace("\nwell,well,", "\nperhaps,well,"))
     result = run("certify", path, "--truth", "truth", *options)
     after = json.loads(result.stdout)["certificate"]
-    assert "have a label that is neither ill nor well" in result.stderr
+    (note,) = result.stderr.splitlines()
+    assert all(name in note.split() for name in ("ill", "well"))
     means = [10 * made["statements"][0]["mean"] for made in (after, before)]
     assert means[0] > 5 > 1 > means[1]
 
@@ -270,10 +258,12 @@ def test_from_fit_to_decided_answers(run: Run, failure: Failure, visits: Path, f
     model = tmp_path / "d.abnet"
     fit = ["fit", visits, "--target", "state", "--use", "patient", *TWO]
     costs = ["--costs", "ill:well=1000", "--costs", "well:ill=1"]
-    text = " ".join(run(*fit, *costs, "-o", model).stdout.split())
-    assert "the expected cost of a row" in text
-    assert "predicted as well" in text  # the second class, where none was named
-    assert "the expected cost of a row" in " ".join(run("inspect", model).stdout.split())
+    run(*fit, *costs, "-o", model)
+    decision = abnet.load(model).decision
+    assert (decision.kind, decision.positive) == ("cut", 1)  # the second class, where none was named
+    costs_made = [made for made in json.loads(run("inspect", model, "--json").stdout)["certificate"]["statements"]
+                  if made["type"] == "cost"]  # fmt: skip
+    assert len(costs_made) == 1
     rows = csv.DictReader(io.StringIO(run("predict", model, visits).stdout))
     decided = [row["prediction"] for row in rows]
     plain = csv.DictReader(io.StringIO(run("predict", model, visits, "--vote").stdout))
@@ -284,6 +274,6 @@ def test_from_fit_to_decided_answers(run: Run, failure: Failure, visits: Path, f
     made, *beside = record["certificate"]["statements"]
     assert (made["type"], record["certificate"]["facts"]["n_rows"]) == ("recall, tested", 84)
     assert [one["type"] for one in beside] == ["precision", "flagged", "error of a cut"]
-    assert "give one of them" in failure(*fit, *costs, "--target-error", "0.6", "-o", model, code=2)
-    other = "--positive-class must be 'ill', 'well', not 'sick'"
-    assert other in failure("certify", model, visits, "--target-recall", "0.2", "--positive-class", "sick", code=2)
+    failure(*fit, *costs, "--target-error", "0.6", "-o", model, code=2, naming=["--target-error", "--costs"])
+    sick = ["--target-recall", "0.2", "--positive-class", "sick"]
+    failure("certify", model, visits, *sick, code=2, naming=["--positive-class", "'ill', 'well'", "'sick'"])

@@ -1,4 +1,5 @@
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +20,13 @@ def test_everything_is_shown(run: Run, model: Path, fitted: dict[str, Any]) -> N
     assert f"{inputs} inputs" in flat
     assert f"W 1 x 2 x {inputs}, b 1 x 2, H 1 x 4" in flat
     assert "seed 1" in flat
-    assert "classes good or not so good" in flat
+    assert re.search(r"classes good\b.*\bnot so good", flat)
     assert "{" not in text  # for people, not for Python
     assert max(map(len, text.splitlines())) <= 80
     assert "size, cm: numeric, " in text
     assert "constant (Norway)" in text
     assert f"fingerprint {fitted['card']['data_fingerprint']}" in flat
-    assert "With 95% confidence" in text
+    assert abnet.load(model).certificate_.describe() in text  # type: ignore[union-attr]
     assert "target mood today" in flat
 
 
@@ -50,7 +51,7 @@ def test_every_kind_of_model_is_shown(run: Run, tmp_path: Path) -> None:
         save(stored(kind, certificate=None), tmp_path / "model.abnet")
         text = run("inspect", tmp_path / "model.abnet").stdout
         assert kind.partition(":")[0] in text
-        assert "no certificate" in text
+        assert json.loads(run("inspect", tmp_path / "model.abnet", "--json").stdout)["certificate"] is None
         assert "höhe" in text
 
 
@@ -59,7 +60,6 @@ def test_a_drawn_network_is_shown_with_its_certificate(run: Run, tmp_path: Path)
     save(stored("layers"), path)
     text = run("inspect", path).stdout
     certificate = drawn_certificate()
-    assert "drawn network" in text
     assert certificate.describe() in text
     record = json.loads(run("inspect", path, "--json").stdout)["certificate"]
     assert record == {**certificate.to_dict(), "model": model_digest(stored("layers"))}
@@ -87,4 +87,4 @@ def test_a_damaged_model_is_one_line(failure: Failure, model: Path, tmp_path: Pa
     content = bytearray(model.read_bytes())
     content[-3] ^= 1
     (tmp_path / "damaged.abnet").write_bytes(bytes(content))
-    assert "damaged or altered" in failure("inspect", tmp_path / "damaged.abnet")
+    failure("inspect", tmp_path / "damaged.abnet", naming=["damaged.abnet", "checksum"])

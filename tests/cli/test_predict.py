@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,9 +45,12 @@ def test_a_file_holds_the_same_as_stdout(run: Run, model: Path, table: Path, tmp
     assert run("predict", model, table, "--proba", "--output", "-").stdout == text
     shown = run("predict", model, table, "--proba", "--output", output).stdout
     assert output.read_text() == text
-    assert f"Predicted {ROWS} rows into {output}." in shown
-    assert "older" not in shown
-    assert "older" in run("predict", model, table, "--output", output).stdout
+    assert f"{ROWS} rows" in shown
+    assert str(output) in shown
+    again = json.loads(run("predict", model, table, "--output", output, "--json").stdout)
+    output.unlink()
+    anew = json.loads(run("predict", model, table, "--output", output, "--json").stdout)
+    assert (again["replaced"], anew["replaced"]) == (True, False)
 
 
 def test_chunks_do_not_matter(run: Run, model: Path, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,15 +66,14 @@ def test_columns_without_any_value_are_noted(
     preparation: Any = abnet.load(model).preparation
     first = preparation.columns[0].name
     frame = read_table(_written(tmp_path / "new.csv", csv_text())).with_columns(pl.lit("").alias(first))
-    told = f"note: no row has a value for {first!r}, which the model was trained on"
     for path, noted in [("empty.csv", True), ("last.csv", False), ("few.csv", False)]:
         rows = frame.head(9) if path == "few.csv" else frame
         if path == "last.csv":
             rows = pl.concat([frame, read_table(tmp_path / "new.csv").tail(1).select(frame.columns)])
         rows.write_csv(tmp_path / path)
         result = run("predict", model, tmp_path / path, "--output", tmp_path / "p.csv", "--json")
-        assert (told in result.stderr.splitlines()) == noted
-        assert (told.removeprefix("note: ") in json.loads(result.stdout)["notes"]) == noted
+        assert any(repr(first) in line for line in result.stderr.splitlines()) == noted
+        assert any(repr(first) in note for note in json.loads(result.stdout)["notes"]) == noted
 
 
 def _written(path: Path, text: str) -> Path:
@@ -111,7 +114,8 @@ def altered(tmp_path: Path, **columns: Any) -> Path:
 
 def test_further_columns_are_passed_over_and_named(run: Run, model: Path, table: Path, tmp_path: Path) -> None:
     result = run("predict", model, altered(tmp_path, age="3"))
-    assert result.stderr == "note: the model does not use the column 'age'\n"
+    assert result.stderr.count("\n") == 1
+    assert "'age'" in result.stderr
     assert result.stdout == run("predict", model, table).stdout
 
 
@@ -121,13 +125,13 @@ def test_the_target_and_dropped_columns_may_be_absent(run: Run, model: Path, tab
 
 
 def test_a_missing_column_is_an_error(failure: Failure, model: Path, tmp_path: Path) -> None:
-    assert "lacks 'city'" in failure_after_header(failure, "predict", model, altered(tmp_path, city=None))
+    failure_after_header(failure, "predict", model, altered(tmp_path, city=None), naming=["'city'"])
 
 
-def failure_after_header(failure: Failure, *arguments: object) -> str:
+def failure_after_header(failure: Failure, *arguments: object, naming: Sequence[str] = ()) -> str:
     """With an output file nothing at all goes to stdout."""
     output = Path(str(arguments[-1])).with_name("out.csv")
-    message = failure(*arguments, "--output", output)
+    message = failure(*arguments, "--output", output, naming=naming)
     assert not output.exists()
     assert not [path for path in output.parent.iterdir() if path.name.endswith(".part")]
     return message
@@ -137,17 +141,15 @@ def test_an_unseen_category_is_an_error_with_its_place(failure: Failure, model: 
     _, rows = cells()
     city = [row[2] for row in rows]
     city[41] = "Atlantis, lost"
-    message = failure_after_header(failure, "predict", "--unseen", "error", model, altered(tmp_path, city=city))
-    assert "column 'city', data row 42: 'Atlantis, lost' was not seen in training" in message
-    assert "--unseen warn" in message
-    assert "a certificate is about all rows" in message
+    facts = ["column 'city', data row 42", "'Atlantis, lost'", "--unseen warn", "certificate"]
+    failure_after_header(failure, "predict", "--unseen", "error", model, altered(tmp_path, city=city), naming=facts)
 
 
 def test_an_unseen_category_may_be_let_pass(run: Run, model: Path, tmp_path: Path) -> None:
     result = run("predict", model, altered(tmp_path, city="Atlantis"))
     assert len(result.stdout.splitlines()) == ROWS + 1
     assert result.stderr.count("\n") == 1
-    assert f"'Atlantis' ({ROWS} rows) not seen in training" in result.stderr
+    assert f"'Atlantis' ({ROWS} rows)" in result.stderr
 
 
 def test_a_date_that_cannot_be_read_is_missing_and_counted(run: Run, failure: Failure, tmp_path: Path) -> None:
@@ -159,8 +161,8 @@ def test_a_date_that_cannot_be_read_is_missing_and_counted(run: Run, failure: Fa
     run("fit", table, "--target", "y", "--output", model, *TWO)
     assert "born: date (day/month/year), 4 features" in run("inspect", model).stdout
     new.write_text('born\n03/25/2001\n""\nsoon\n')
-    refused = failure("predict", model, new, "--unseen", "error")
-    assert "column 'born', data row 1: '03/25/2001' cannot be read as day/month/year; correct it" in refused
+    facts = ["column 'born', data row 1", "'03/25/2001'", "day/month/year"]
+    failure("predict", model, new, "--unseen", "error", naming=facts)
     result = run("predict", model, new, "--proba")
     assert "2 cells" in result.stderr
     assert len(set(result.stdout.splitlines()[1:])) == 1
@@ -191,7 +193,7 @@ def test_cells_that_are_no_numbers_are_missing_or_an_error(
     assert "1 cell" in message
     assert f"'{cell}'" in message
     strict = ("predict", model, path, "--unseen", "error")
-    assert f"column 'size, cm', data row 10: '{cell}'" in failure_after_header(failure, *strict)
+    failure_after_header(failure, *strict, naming=["column 'size, cm', data row 10", f"'{cell}'"])
     skipped = run(*strict, "--on-error", "skip")
     assert skipped.stdout.splitlines()[10] == '""'
     assert skipped.stdout.count('""') == 1
@@ -201,7 +203,7 @@ def test_a_ragged_row_stops_or_is_skipped(run: Run, failure: Failure, model: Pat
     lines = table.read_text().splitlines()
     lines[4], lines[7] = lines[4] + ",1,2", "1"
     (tmp_path / "ragged.csv").write_text("\n".join(lines))
-    assert "line 5: " in failure_after_header(failure, "predict", model, tmp_path / "ragged.csv")
+    failure_after_header(failure, "predict", model, tmp_path / "ragged.csv", naming=["line 5"])
     made = run("predict", model, tmp_path / "ragged.csv", "--on-error", "skip")
     expected = run("predict", model, table).stdout.splitlines()
     expected[4] = expected[7] = '""'
@@ -217,10 +219,11 @@ def test_every_way_to_write_a_table(run: Run, model: Path, table: Path, tmp_path
 
 
 def test_an_empty_table_is_an_error(failure: Failure, model: Path, tmp_path: Path) -> None:
-    (tmp_path / "empty.csv").write_text("")
-    assert "is empty" in failure_after_header(failure, "predict", model, tmp_path / "empty.csv")
-    (tmp_path / "empty.csv").write_text("size\n")
-    assert "no rows" in failure_after_header(failure, "predict", model, tmp_path / "empty.csv")
+    path = tmp_path / "empty.csv"
+    path.write_text("")
+    failure_after_header(failure, "predict", model, path, naming=["empty.csv", "header"])
+    path.write_text("size\n")
+    failure_after_header(failure, "predict", model, path, naming=["empty.csv", "rows"])
 
 
 def test_a_failure_late_in_the_file_leaves_the_old_output(
@@ -232,7 +235,7 @@ def test_a_failure_late_in_the_file_leaves_the_old_output(
     output = tmp_path / "old.csv"
     output.write_text("old")
     path = altered(tmp_path, **{"size, cm": sizes})
-    assert "data row 60" in failure("predict", model, path, "--output", output, "--unseen", "error")
+    failure("predict", model, path, "--output", output, "--unseen", "error", naming=["row 60"])
     assert output.read_text() == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["altered.csv", "old.csv"]
 
@@ -250,12 +253,12 @@ def test_an_interrupted_prediction_leaves_no_output(
 
 
 def test_models_that_are_none(failure: Failure, table: Path, tmp_path: Path) -> None:
-    assert "there is no model file" in failure("predict", tmp_path / "absent.abnet", table)
-    assert "not a valid model file" in failure("predict", table, table)
+    failure("predict", tmp_path / "absent.abnet", table, naming=["absent.abnet"])
+    failure("predict", table, table, naming=[table, "safetensors"])
 
 
 def test_wrong_use(failure: Failure, model: Path, table: Path) -> None:
-    assert "--unseen must be" in failure("predict", model, table, "--unseen", "maybe", code=2)
+    failure("predict", model, table, "--unseen", "maybe", code=2, naming=["--unseen", "'maybe'", "'warn'"])
 
 
 def plain(tmp_path: Path, **changes: Any) -> Path:
@@ -274,20 +277,17 @@ def test_a_model_without_names_takes_all_columns(run: Run, failure: Failure, tmp
     (tmp_path / "numbers.csv").write_text("a,b,c\n1,2,3\n")
     assert run("predict", model, tmp_path / "numbers.csv").stdout.splitlines()[1] in "01"
     (tmp_path / "numbers.csv").write_text("a,b\n1,2\n")
-    assert "has 2 columns, but the model takes 3" in failure_after_header(
-        failure, "predict", model, tmp_path / "numbers.csv"
-    )
+    facts = ["2 columns", "3"]
+    failure_after_header(failure, "predict", model, tmp_path / "numbers.csv", naming=facts)
 
 
 def test_a_model_without_preparation_has_no_rule_for_missing_values(failure: Failure, tmp_path: Path) -> None:
     path = tmp_path / "numbers.csv"
     model = plain(tmp_path)
     path.write_text('höhe,"size, cm",age\n1,2,3\n-1,,4\n', encoding="utf-8")
-    assert "column 'size, cm', data row 2: the value is missing" in failure_after_header(
-        failure, "predict", model, path
-    )
+    failure_after_header(failure, "predict", model, path, naming=["column 'size, cm', data row 2", "missing"])
     path.write_text("höhe,age\n1,2\n", encoding="utf-8")
-    assert "lacks 'size, cm'" in failure_after_header(failure, "predict", model, path)
+    failure_after_header(failure, "predict", model, path, naming=["'size, cm'"])
 
 
 def program(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
@@ -324,7 +324,8 @@ def test_a_reader_that_leaves_is_no_traceback(model: Path, tmp_path: Path) -> No
 def test_exit_codes_and_streams_of_the_program(table: Path, tmp_path: Path) -> None:
     failed = program("predict", tmp_path / "absent.abnet", table)
     assert (failed.returncode, failed.stdout) == (1, "")
-    assert failed.stderr.startswith("error: there is no model file")
+    assert failed.stderr.startswith("error: ")
+    assert "absent.abnet" in failed.stderr
     assert failed.stderr.count("\n") == 1
     assert program("predict").returncode == 2
 
@@ -346,9 +347,7 @@ def test_a_column_in_another_unit_is_refused_and_nothing_is_written(
         ["predict", model, shifted],
         ["certify", model, shifted],
     ):
-        message = failure(*command)
-        assert "'size, cm'" in message
-        assert "--allow-shift" in message
+        failure(*command, naming=["'size, cm'", "--allow-shift"])
     assert not output.exists()
     result = run("predict", model, shifted, "--output", output, "--allow-shift", "--json")
     (note,) = json.loads(result.stdout)["shifted"]

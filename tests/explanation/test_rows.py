@@ -399,7 +399,7 @@ def test_notebooks_show_the_numbers_and_hostile_names_as_text() -> None:
     for j in explanation[0].ranked():
         assert f"{100 * explanation[0].waterfall.contributions[j]:+.1f}%" in row.text
     assert f"{100 * model.predict_proba(rows)[0].max():.1f}%" in row.text
-    assert "2 more rows" in Reader(explanation._repr_html_()).text
+    assert " 2 more " in Reader(explanation._repr_html_()).text
     whole = abnet.explanation.explain_model(model, rows, background=rows)
     importance_page = Reader(whole._repr_html_())
     assert f"{100 * whole.ranked()[0].contribution:.1f}%" in importance_page.text

@@ -73,7 +73,7 @@ def test_every_flipped_bit_of_the_arrays_is_noticed(model: Path) -> None:
         damaged = bytearray(content)
         damaged[position] ^= 1 << position % 8
         model.write_bytes(bytes(damaged))
-        assert "damaged or altered" in refused(model)
+        assert "checksum" in refused(model)
 
 
 def test_longer_files_are_refused(model: Path) -> None:
@@ -89,7 +89,7 @@ def test_headers_that_promise_too_much_cost_nothing(model: Path, length: int) ->
 
 def test_an_oversized_header_is_not_read(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file, "HEADER", 100)
-    assert "exceeds the 100" in refused(model)
+    assert " 100 " in refused(model)
 
 
 def test_shapes_that_promise_too_much_cost_nothing(model: Path) -> None:
@@ -113,7 +113,7 @@ def test_foreign_files_are_refused(tmp_path: Path, content: bytes) -> None:
 def test_a_safetensors_file_of_someone_else_is_refused(tmp_path: Path) -> None:
     for texts in (None, {"format": "pt"}, {"format": "np"}):
         (tmp_path / "other").write_bytes(pack({"W": np.ones((2, 2))}, texts))
-        assert "not written by abnet" in refused(tmp_path / "other")
+        refused(tmp_path / "other")
 
 
 @pytest.mark.parametrize(("step", "advice"), [(-1, "fit the model again"), (1, "install a newer abnet")])
@@ -130,9 +130,9 @@ def test_another_version_is_refused_by_both_numbers(model: Path, step: int, advi
 def test_further_metadata_is_refused(model: Path) -> None:
     arrays, texts = parts(model)
     rewrite(model, arrays, {**texts, "extra": "x"})
-    assert "metadata has the keys" in refused(model)
+    assert "config, extra, format, format_version, sha256" in refused(model)
     rewrite(model, arrays, {key: text for key, text in texts.items() if key != "sha256"}, sign=False)
-    assert "metadata has the keys" in refused(model)
+    assert "config, format, format_version" in refused(model)
 
 
 def alterations(arrays: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -205,7 +205,7 @@ def test_a_certificate_cannot_claim_more_than_its_record_earns(model: Path) -> N
     for statement in claimed["statements"]:
         honest, statement["value"] = statement["value"], statement["value"] - 0.01
         rewrite_config(model, certificate=claimed)
-        assert "does not follow from what was counted" in refused(model)
+        assert str(statement["value"])[:6] in refused(model)
         statement["value"] = honest
 
 

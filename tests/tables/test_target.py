@@ -59,7 +59,7 @@ def test_labels_that_are_perhaps_one_class_or_none_are_noted(labels: list[object
 def test_a_column_whose_name_only_looks_the_same_is_spelled_out() -> None:
     with pytest.raises(TableError) as caught:
         split_target(pd.DataFrame({"a": [1, 2], "cafe\u0301": [0, 1]}), "caf\u00e9")
-    assert r"Did you mean 'cafe\u0301'?" in str(caught.value)
+    assert r"'cafe\u0301'" in str(caught.value)
 
 
 def test_bytes_are_text() -> None:
@@ -221,9 +221,9 @@ def test_one_number_written_in_several_ways_is_one_class_with_a_note(
     _, y, notes = split_target(table(labels), "label")
     assert y.tolist() == expected
     assert [type(value) for value in y.tolist()] == [type(value) for value in expected]
-    assert [str(found) for found in notes] == [
-        f"column 'label' has the labels {note}, which are one number and count as one class"
-    ]
+    (found,) = notes
+    assert (found.code, found.columns) == ("one number", ("label",))
+    assert note in str(found)
 
 
 def test_polars_frames_and_records_are_tables_too() -> None:

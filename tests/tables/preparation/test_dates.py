@@ -113,7 +113,8 @@ def test_an_order_that_one_stray_settles_is_remarked_on() -> None:
     american = [f"{1 + i % 12:02d}/{1 + i // 12:02d}/2021" for i in range(144)]
     preparation = fitted([*american, "13/01/2021"])
     assert preparation_to_dict(preparation)["columns"][0]["order"] == "day/month/year"
-    assert "only 1 of 145 rows settle the order" in str(preparation.notes_[0])
+    assert preparation.notes_[0].code == "date order"
+    assert "1 of 145 rows" in str(preparation.notes_[0])
 
 
 def test_a_wrong_order_in_a_few_rows_is_outvoted() -> None:
@@ -134,9 +135,8 @@ def test_nearly_all_values_must_be_dates() -> None:
 
 def test_constant_dates() -> None:
     table = pd.DataFrame({"when": ["2024-01-01"] * 3, "x": [1, 2, 3]})
-    assert [str(note) for note in TablePreparation().fit(table).notes_] == [
-        "column 'when' was left out: it is constant (2024-01-01)"
-    ]
+    (note,) = TablePreparation().fit(table).notes_
+    assert (note.code, note.columns, note.facts["value"]) == ("constant", ("when",), "2024-01-01")
     table["when"] = ["2024-01-01", "", "2024-01-01"]
     assert TablePreparation().fit(table).get_feature_names_out().tolist() == ["when (missing)", "x"]
 
@@ -248,7 +248,7 @@ def test_words_for_missing_values_among_dates_are_gaps_with_a_note() -> None:
     preparation = fitted(values)
     (note,) = preparation.notes_
     assert (note.code, note.rows) == ("gap words", 20)
-    assert "'unknown' or 'missing' or 'n.a.'" in str(note)
+    assert all(repr(word) in str(note) for word in ("unknown", "missing", "n.a."))
     assert preparation.transform({"when": ["unknown"]})[0, -1] == 1
 
 

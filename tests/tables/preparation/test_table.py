@@ -296,10 +296,10 @@ def test_an_unseen_category_is_zero_everywhere_with_a_warning() -> None:
     with pytest.warns(UnseenWarning) as caught:
         X = preparation.transform(new)
     assert X.tolist() == [[0, 0, 1], [1, 0, 0], [0, 0, -1]]
-    assert [str(warning.message) for warning in caught] == [
-        "column 't': 'c' (2 rows) not seen in training; treated as an unknown category",
-        "column 'f': 1 cell is neither true nor false ('perhaps') and counts as missing",
-    ]
+    texts = [str(warning.message) for warning in caught]
+    assert len(texts) == 2
+    assert all(fact in texts[0] for fact in ("'t'", "'c' (2 rows)"))
+    assert all(fact in texts[1] for fact in ("'f'", "1 cell ", "'perhaps'"))
     features_, reports, _ = preparation.map_.read(new)
     assert np.array_equal(features_, X)
     assert [(report.column, report.rows) for report in reports] == [("t", {"c": 2}), ("f", {"perhaps": 1})]

@@ -11,8 +11,8 @@ def test_reports_of_many_chunks_add_up_and_stay_small() -> None:
     (report,) = merge(chunks, most=200)
     assert len(report.rows) == 200
     assert report.rows["0-0"] == 6
-    assert str(report).startswith("column 'id': '0-0' (6 rows), ")
-    assert "and 197 more not seen" in str(report)
+    assert str(report).index("'id'") < str(report).index("'0-0' (6 rows)")
+    assert " 197 more " in str(report)
 
 
 def test_rows_are_counted_whether_their_value_is_listed_or_not() -> None:
@@ -30,7 +30,8 @@ def test_a_number_that_is_too_large_is_not_called_no_number(cells: object) -> No
     rows = {"x": cells}
     fitted = TablePreparation(use="x", numeric="x").fit(rows)
     (note,) = fitted.notes_
-    assert "5 cells are not numbers between -1e+150 and 1e+150" in str(note)
+    assert (note.code, note.rows) == ("odd number", 5)
+    assert all(limit in str(note) for limit in ("-1e+150", " 1e+150"))
     with pytest.warns(UnseenWarning, match=r"-1e\+150.*1e\+150"):
         fitted.transform(rows)
     with pytest.raises(TableError, match=r"-1e\+150.*1e\+150"):

@@ -69,7 +69,9 @@ def read(values: list[str], **options: Any) -> tuple[list[float], list[str]]:
 def test_marks_and_units_are_read_and_noted(values: list[str], expected: list[float], shown: str) -> None:
     x, notes = read(values)
     assert x == expected
-    assert notes == [f"column 'c' has numbers written as {shown}"]
+    (note,) = notes
+    example, value = shown.split(", read as ")
+    assert all(fact in note for fact in ("'c'", example, value))
 
 
 @pytest.mark.parametrize("values", [["1.234", "857"], ["1,966", "857"], ["1.000", "857"], ["1.234 kg", "857 kg"]])
@@ -77,8 +79,8 @@ def test_what_may_be_thousands_or_a_fraction_is_refused_and_decided_by_the_user(
     with pytest.raises(TableError) as caught:
         TablePreparation().fit({"c": values, "t": ["u", "v"]})
     message = str(caught.value)
-    assert f"column 'c': in numbers such as {values[0]!r} beside {values[1]!r}" in message
-    assert "decimal='comma' or decimal='point'" in message
+    for fact in ("'c'", repr(values[0]), repr(values[1]), "decimal='comma'", "decimal='point'"):
+        assert fact in message
     whole = float(values[0][0] + values[0][2:5])
     fraction = float(f"{values[0][0]}.{values[0][2:5]}")
     as_point, _ = read(values, decimal="point")
@@ -104,7 +106,8 @@ def test_other_columns_tell_the_decimal_mark(other: list[str], expected: float) 
     preparation = TablePreparation().fit(table)
     assert numbers(preparation, table) == [expected, 857]
     word = "point" if expected == 1.234 else "comma"
-    assert f"column 'c' has numbers such as '1.234', read with a decimal {word} like" in str(preparation.notes_[0])
+    note = preparation.notes_[0]
+    assert (note.code, note.columns, note.example, note.facts["mark"]) == ("decimal mark", ("c",), "1.234", word)
 
 
 @pytest.mark.parametrize(("other", "expected"), [(["0,126", "2,060"], 1234), (["0.126 kg", "2.060 kg"], 1.234)])
@@ -124,7 +127,8 @@ def test_limits_of_measurement_are_read_as_numbers_with_a_note() -> None:
     assert x[30:39] == [0.5] * 7 + [100.0, 100.0]
     assert np.isnan(x[39])
     assert [note.code for note in TablePreparation().fit({"c": values}).notes_] == ["limits", "gap words"]
-    assert "9 cells (such as '<0.5')" in notes[0]
+    assert "9 cells" in notes[0]
+    assert "'<0.5'" in notes[0]
     x, _ = read([f"{i},5 mg" for i in range(30)] + ["<0,5 mg"] * 9 + ["none left"])
     assert x[30] == 0.5
 
@@ -160,7 +164,8 @@ def test_a_fraction_below_one_is_one_whatever_the_user_says() -> None:
     x, notes = read(["0.112", "1.234", "3"], decimal="comma")
     assert x == [0.112, 1.234, 3]
     assert len(notes) == 1
-    assert "point that can only be decimal" in notes[0]
+    (note,) = TablePreparation(decimal="comma").fit({"c": ["0.112", "1.234", "3"]}).notes_
+    assert note.code == "decimal point"
 
 
 def test_marks_in_all_cells_are_asked_about_too() -> None:
@@ -186,7 +191,8 @@ def test_words_for_missing_values_among_numbers_are_gaps_with_a_note() -> None:
     x, notes = read(values)
     assert np.isnan(x).sum() == 20
     assert len(notes) == 1
-    assert "20 cells such as 'unknown' or 'missing' or 'n.a.'" in notes[0]
+    assert "20 cells" in notes[0]
+    assert all(repr(word) in notes[0] for word in ("unknown", "missing", "n.a."))
     names = TablePreparation().fit({"c": values}).get_feature_names_out().tolist()
     assert names == ["c", "c (missing)"]
     assert TablePreparation().fit({"c": ["unknown", "known"]}).map_.columns[0].kind == "text"
