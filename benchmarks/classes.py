@@ -27,9 +27,13 @@ from abnet.training.posterior_learner import PosteriorLearner, start
 from abnet.training.runner import new_keys, stack
 from measure import Row, at_most, best_times, certified_error
 
-BATCH, STEPS = 128, 150
+BATCH = 128
+STEPS = 150
 ROWS = BATCH * STEPS
-INPUTS, HIDDEN, LENGTH, CLASSES = 784, 400, 12, 10
+INPUTS = 784
+HIDDEN = 400
+LENGTH = 12
+CLASSES = 10
 SPLITS = range(5)
 
 
@@ -62,7 +66,8 @@ def our_epoch(learner: Any, state: Any, rows: Any, order: Any) -> Callable[[], A
     """As many steps of ours, as `fit` makes them; one block of rows is watched."""
     rng = np.random.default_rng(0)
     runs: Any = open_runs(stack([state]), [0.01], new_keys(rng, 1))
-    limits, span = Limits(*map(np.asarray, Limits())), Span(np.int32(0), np.int32(BATCH))
+    limits = Limits(*map(np.asarray, Limits()))
+    span = Span(np.int32(0), np.int32(BATCH))
     call = partial(
         compiled_epoch((learner,)), (learner,), rows=rows, order=order, count=np.int32(ROWS), watch=span, limits=limits
     )
@@ -90,7 +95,8 @@ def rows() -> list[Row]:
 def digits() -> list[Row]:
     """Nothing set, by the protocol of `benchmarks/tables.py`: three quarters of the rows learn and certify."""
     X, y = load_digits(return_X_y=True)
-    errors, bounds = [], []
+    errors = []
+    bounds = []
     for split in SPLITS:
         learn, test, known, truth = train_test_split(X, y, test_size=0.25, random_state=split, stratify=y)
         with warnings.catch_warnings():

@@ -28,7 +28,8 @@ def _timed(function: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:
 
 
 def against_the_formula() -> list[Row]:
-    layers, x = network(12, 6), lift(jnp.asarray(np.random.default_rng(1).normal(size=(32, 100)), jnp.float32))
+    layers = network(12, 6)
+    x = lift(jnp.asarray(np.random.default_rng(1).normal(size=(32, 100)), jnp.float32))
 
     def gradient(output: Callable[..., Any]) -> Callable[..., Any]:
         return jax.grad(lambda layers, x: output(layers, x).sum())
@@ -54,7 +55,8 @@ def against_the_formula() -> list[Row]:
 
 
 def against_the_matrix_product(width: int = 16, size: int = 4096) -> list[Row]:
-    V, h = network(width, 3)[1], jnp.tanh(jnp.asarray(np.random.default_rng(2).normal(size=2**width), jnp.float32))
+    V = network(width, 3)[1]
+    h = jnp.tanh(jnp.asarray(np.random.default_rng(2).normal(size=2**width), jnp.float32))
     square = jnp.asarray(np.random.default_rng(3).normal(size=(size, size)), jnp.float32)
 
     def layer(h: jax.Array, V: jax.Array) -> jax.Array:
@@ -64,7 +66,8 @@ def against_the_matrix_product(width: int = 16, size: int = 4096) -> list[Row]:
     product, forward, backward = best_times(
         _timed(jnp.matmul, square, square), _timed(layer, h, V), _timed(both, h, V), repeat=4
     )
-    ours, machine = 2 * 4.0**width / forward, 2 * size**3 / product
+    ours = 2 * 4.0**width / forward
+    machine = 2 * size**3 / product
     detail = f"{ours / 1e9:.0f} of {machine / 1e9:.0f} GFLOP/s"
     return [
         at_least(f"width {width}: share of the matrix product's speed, forward", ours / machine, 0.65, detail),

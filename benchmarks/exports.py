@@ -108,9 +108,14 @@ def measured(name: str, model: Model, width: int, X: NDArray[np.float32], what: 
     mlp = rival(X, model.n_classes, width)
     session = onnxruntime.InferenceSession(onnx_program(model).SerializeToString(), providers=["CPUExecutionProvider"])
     sampled = model.predictor.vote == "kept paths"
-    X = X[:N_SLOW] if sampled else X
+    if sampled:
+        X = X[:N_SLOW]
+    else:
+        X = X
     exact = X.astype(np.float64)  # what exports take
-    step = 50 if sampled else 500
+    step = 500
+    if sampled:
+        step = 50
 
     def onnx() -> Any:
         return np.concatenate([session.run(["label"], {"X": exact[i : i + step]})[0] for i in range(0, len(X), step)])
@@ -118,7 +123,9 @@ def measured(name: str, model: Model, width: int, X: NDArray[np.float32], what: 
     expected = model.predict(X)
     assert model.classes_[c(exact)].tolist() == expected.tolist()
     assert onnx().tolist() == expected.tolist()
-    repeat = 1 if sampled else 5
+    repeat = 5
+    if sampled:
+        repeat = 1
 
     def on_one_core() -> Any:
         with threadpool_limits(1):

@@ -54,7 +54,9 @@ def seconds(stats: pstats.Stats, function: Any) -> float:
     """Cumulative time of a function, all calls together."""
     code = inspect.unwrap(function).__code__
     row = stats.stats.get((code.co_filename, code.co_firstlineno, code.co_name))  # type: ignore[attr-defined]
-    return row[3] if row else 0.0
+    if row:
+        return row[3]
+    return 0.0
 
 
 def profile(table: Path, target: str, folder: Path, *options: str) -> pstats.Stats:

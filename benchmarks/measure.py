@@ -63,6 +63,8 @@ def best_costs(*jobs: Callable[[], Any], repeat: int = 2) -> list[Cost]:
 
 def certified_error(classifier: Any) -> float:
     """The bound on the error of a fitted classifier, which must have one."""
-    bound = None if classifier.certificate_ is None else classifier.certificate_.vote_error_bound
+    bound = classifier.certificate_.vote_error_bound
+    if classifier.certificate_ is None:
+        bound = None
     assert bound is not None
     return float(bound)

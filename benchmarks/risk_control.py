@@ -59,7 +59,9 @@ def ours(p: np.ndarray, positive: np.ndarray, target: str, level: float, split: 
     """The certified threshold of abnet, None if there is none."""
     goal = (TargetRecall if target == "recall" else TargetPrecision)(level, positive=True)
     (made,) = certify_scores(p, positive, goal, delta=DELTA, random_state=split).each(CutTest)
-    return None if made.value is None else made.rule.threshold
+    if made.value is None:
+        return None
+    return made.rule.threshold
 
 
 def mapie(method: str) -> Callable[..., float | None]:
@@ -75,7 +77,9 @@ def mapie(method: str) -> Callable[..., float | None]:
             warnings.simplefilter("ignore")
             controller.calibrate(p[:, None], positive.astype(int))
         best = controller.best_predict_param
-        return None if best is None else float(best)
+        if best is None:
+            return None
+        return float(best)
 
     return threshold
 
@@ -92,13 +96,18 @@ def measure(name: str, p: np.ndarray, positive: np.ndarray, target: str, method:
     level = LEVELS[name]
     found = []
     begin = time.perf_counter()
-    other = "precision" if target == "recall" else "recall"
+    other = "recall"
+    if target == "recall":
+        other = "precision"
     for split in range(splits):
         drawn = np.random.default_rng([split, 17]).integers(len(p), size=ROWS)
         threshold = find(p[drawn], positive[drawn], target, level, split)
         if threshold is not None:
             # MAPIE calls a row positive from its threshold on, abnet above it.
-            called = p > threshold if method == "abnet" else p >= threshold
+            if method == "abnet":
+                called = p > threshold
+            else:
+                called = p >= threshold
             found.append(rates(p, positive, called))
     figures = {
         "table": name, "population": len(p), "target": target, "level": level, "method": method, "splits": splits,

@@ -33,7 +33,9 @@ def epoch_seconds(models: tuple[str, ...], rates: tuple[float, ...], *, repeat: 
     from learning import images
 
     members = []
-    held = VALIDATION if models[0].endswith("_l") else 0
+    held = 0
+    if models[0].endswith("_l"):
+        held = VALIDATION
     for model in models:
         settings = [Setting("mnistLH", model, (4, 4, 4), rate, 0) for rate in rates]
         members.append(model_runs(settings, protocol_of(settings[0]), 784, ROWS - held))
@@ -65,7 +67,10 @@ def rows() -> list[Row]:
     one_by_one = len(RATES) * sum(_seconds(process()) for process in singles)
     alone = sum(_seconds(_started(family, RATES, threads=None)()) for family in FAMILIES)
     together = [_seconds(p) for p in [_started(family, RATES, threads=1)() for family in FAMILIES]]
-    grouped = max(together) if (os.cpu_count() or 1) > 1 else sum(together)
+    if (os.cpu_count() or 1) > 1:
+        grouped = max(together)
+    else:
+        grouped = sum(together)
     detail = (
         f"{one_by_one / 16 * 1e3:.0f} / {grouped / 16 * 1e3:.0f} ms for an epoch of a setting; side by side in one "
         f"process with all threads alone {one_by_one / alone:.2g} times"

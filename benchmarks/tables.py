@@ -90,7 +90,9 @@ def peer_rows(
 
 
 def splits(n_rows: int) -> int:
-    return 1 if n_rows >= LARGE else SPLITS
+    if n_rows >= LARGE:
+        return 1
+    return SPLITS
 
 
 def run(folder: Path, output: Path, names: list[str], models: list[str]) -> None:
@@ -106,7 +108,9 @@ def run(folder: Path, output: Path, names: list[str], models: list[str]) -> None
             X = frame.drop(columns="target")
             y = frame["target"].to_numpy(str)
             learn, test, known, truth = train_test_split(X, y, test_size=0.25, random_state=split, stratify=y)
-            rows = [abnet_row(learn, known, test, truth, split)] if "abnet" in missing else []
+            rows = []
+            if "abnet" in missing:
+                rows = [abnet_row(learn, known, test, truth, split)]
             rows += peer_rows(learn, known, test, truth, split, missing)
             start = {"table": name, "classes": len(np.unique(y)), "rows": len(y), "split": split}
             done += [{**start, **row} for row in rows]
@@ -141,7 +145,9 @@ def report(rows: list[dict[str, Any]]) -> None:
     frame = whole_splits(frame)
     for several, part in frame.groupby(frame["classes"] > 2):
         tables = part.groupby(["table", "model"])[list(MEASURES)].mean()
-        kind = "several" if several else "two"
+        kind = "two"
+        if several:
+            kind = "several"
         names = sorted(part["table"].unique())
         print(f"\n{kind} classes ({', '.join(names)}), splits {sorted(part['split'].unique().tolist())}")
         means = tables.groupby("model").mean()
@@ -159,5 +165,7 @@ if __name__ == "__main__":
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     every = sorted(path.name.removesuffix(".csv.gz") for path in given.folder.glob("*.csv.gz"))
-    tables = given.tables.split(",") if given.tables else every
+    tables = every
+    if given.tables:
+        tables = given.tables.split(",")
     run(given.folder, given.output, tables, given.models.split(",") if given.models else known)

@@ -30,7 +30,8 @@ Scores = NDArray[np.float64]
 
 def attacks(network: ExactNetwork, boxes: Boxes, sides: Scores, rng: np.random.Generator) -> NDArray[np.bool_]:
     """Whether any attack flips each row."""
-    low, high = boxes.low, boxes.high
+    low = boxes.low
+    high = boxes.high
     flipped = np.zeros(len(low), bool)
 
     def attempt(rows: Singles) -> Scores:

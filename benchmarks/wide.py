@@ -26,7 +26,8 @@ from abnet.training.stages import lifted_rows
 from measure import Row, at_most, best_times
 
 SIZES = (784, 100, 100, 1)
-BATCH, STEPS = 64, 100
+BATCH = 64
+STEPS = 100
 ROWS = BATCH * STEPS
 
 
@@ -62,7 +63,8 @@ def our_steps(aggregation: Aggregation, rows: Any, order: Any) -> Callable[[], A
     learner = PosteriorLearner(SIZES, aggregation)
     state = start(Posterior.from_networks([net], [net], aggregation), Objective.BOUND, ROWS, 0.05)
     runs: Any = open_runs(stack([state]), [0.01], new_keys(rng, 1))
-    limits, span = Limits(*map(np.asarray, Limits())), Span(np.int32(0), np.int32(BATCH))
+    limits = Limits(*map(np.asarray, Limits()))
+    span = Span(np.int32(0), np.int32(BATCH))
     call = partial(
         compiled_epoch((learner,)), (learner,), rows=rows, order=order, count=np.int32(ROWS), watch=span, limits=limits
     )
@@ -72,7 +74,8 @@ def our_steps(aggregation: Aggregation, rows: Any, order: Any) -> Callable[[], A
 
 def steps() -> list[Row]:
     rng = np.random.default_rng(0)
-    X, y = rng.random((ROWS, 784), dtype=np.float32), np.where(rng.random(ROWS) < 0.5, 1.0, -1.0)
+    X = rng.random((ROWS, 784), dtype=np.float32)
+    y = np.where(rng.random(ROWS) < 0.5, 1.0, -1.0)
     rows = lifted_rows(X, y, None)
     order = np.zeros(len(rows.targets) + BATCH, np.int32)
     order[:ROWS] = rng.permutation(ROWS)
@@ -123,7 +126,8 @@ def gradient_quality(hidden: tuple[int, ...], scale: float, draws: int = 1000) -
 
 def gradients() -> list[Row]:
     quality = gradient_quality((8, 8), 2.0)
-    rough, smooth = quality["straight-through"][1], quality["normal last layer"][1]
+    rough = quality["straight-through"][1]
+    smooth = quality["normal last layer"][1]
     detail = f"{smooth:.2f} / {rough:.2f} of the gradient's length, 10-8-8-1"
     return [at_most("spread of the training gradient / straight-through's", smooth / rough, 1, detail)]
 

@@ -68,7 +68,9 @@ class Environment:
     """A virtual environment, and how to run things in it."""
 
     def __init__(self, folder: Path, work: Path) -> None:
-        self.bin, self.work, self.folder = folder / "bin", work, folder
+        self.bin = folder / "bin"
+        self.work = work
+        self.folder = folder
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "ABNET_"))}
         self.environment = {**kept, "ABNET_CACHE": str(folder.parent / "cache"), "VIRTUAL_ENV": str(folder)}
 
@@ -115,7 +117,9 @@ def _index() -> dict[str, str]:
     """Pip's package index for uv, which does not read pip's settings; one that is set for uv itself stays."""
     asked = [sys.executable, "-m", "pip", "config", "get", "global.index-url"]
     url = os.environ.get("PIP_INDEX_URL") or subprocess.run(asked, capture_output=True, text=True).stdout.strip()
-    return {"UV_DEFAULT_INDEX": url} if url and "UV_DEFAULT_INDEX" not in os.environ else {}
+    if url and "UV_DEFAULT_INDEX" not in os.environ:
+        return {"UV_DEFAULT_INDEX": url}
+    return {}
 
 
 # Steps

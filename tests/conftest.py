@@ -77,7 +77,9 @@ def split_as(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         hashes = row_hashing.row_hashes(X, y)
 
         def pinned(found: Any) -> Any:
-            return hashes if len(found) == len(hashes) else found
+            if len(found) == len(hashes):
+                return hashes
+            return found
 
         monkeypatch.setattr(fit, "row_hashes", lambda X, y=None: pinned(row_hashing.row_hashes(X, y)))
         monkeypatch.setattr(

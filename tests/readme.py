@@ -33,7 +33,9 @@ def agrees(shown: str, printed: str) -> bool:
         if found is None:
             return False
         for expected, actual in zip(NUMBER.findall(piece), NUMBER.findall(found.group()), strict=True):
-            slack = SLACK / 100 if expected.startswith("0.") else SLACK
+            slack = SLACK
+            if expected.startswith("0."):
+                slack = SLACK / 100
             if abs(float(expected) - float(actual)) > slack:
                 return False
         start = found.end()

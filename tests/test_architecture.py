@@ -117,11 +117,14 @@ def imported(module: ast.Module, homes: dict[str, str | None]) -> Iterator[tuple
 def upward_imports(tree: Tree, order: list[list[str]]) -> list[str]:
     """Imports from a lower room or from no room at all, as lines to print."""
     rank = {name: number for number, row in enumerate(order) for name in row}
-    homes, wrong = tree.public_homes(), []
+    homes = tree.public_homes()
+    wrong = []
     for path, module in tree.modules().items():
         room = path.split("/")[0].removesuffix(".py")
         for line, name in imported(module, homes):
-            target = name.split(".")[1] if "." in name else ""
+            target = ""
+            if "." in name:
+                target = name.split(".")[1]
             below = room in rank and rank.get(target, len(order)) > rank[room]
             if below and name not in METHODS.get(path, ()):
                 wrong.append(f"{path}:{line} imports {name}, below {room}")
@@ -175,7 +178,8 @@ def test_a_forbidden_import_is_found_wherever_it_hides(tmp_path: Path) -> None:
 
 
 def test_every_module_is_in_one_room_and_every_room_is_there(page: str) -> None:
-    tree, named = Tree(SOURCE), [name for row in rooms(page) for name in row]
+    tree = Tree(SOURCE)
+    named = [name for row in rooms(page) for name in row]
     assert len(set(named)) == len(named)
     found = {path.split("/")[0].removesuffix(".py") for path in tree.modules()} - {"__init__", "__main__"}
     to_come = {name for cells in table("room", page) if "to come" in cells[1] for name in quoted(cells[0])}

@@ -46,7 +46,9 @@ def broken(path: Path) -> list[str]:
     wrong = []
     for link in links(page):
         name, _, anchor = link.partition("#")
-        target = path.parent / name if name else path
+        target = path
+        if name:
+            target = path.parent / name
         if not target.exists() or (anchor and anchor not in anchors(target.read_text(encoding="utf-8"))):
             wrong.append(link)
     return wrong
@@ -118,8 +120,13 @@ def test_a_page_prints_what_it_shows(name: str, tmp_path: Path, monkeypatch: pyt
             printed = io.StringIO()
             with contextlib.redirect_stdout(printed):
                 exec(compile(block, f"docs/{name}.md", "exec"), names)
-            following = shown[place + 1] if place + 1 < len(shown) else ("", "")
-            expected = following[1] if following[0] == "text" else ""
+            if place + 1 < len(shown):
+                following = shown[place + 1]
+            else:
+                following = ("", "")
+            expected = ""
+            if following[0] == "text":
+                expected = following[1]
             assert agrees(expected, printed.getvalue()), f"prints\n{printed.getvalue()}\nnot\n{expected}"
             ran += 1
     assert ran

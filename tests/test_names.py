@@ -134,7 +134,9 @@ def unknown(span: str, own: frozenset[str] = frozenset()) -> list[str]:
         return [path for path in paths if "/" in path and not exists(path)]
     if re.fullmatch(r"abnet(\.\w+)+(\(.*\))?", span):
         dotted = span.partition("(")[0]
-        return [] if MADE.fullmatch(dotted) or resolves(dotted) else [span]
+        if MADE.fullmatch(dotted) or resolves(dotted):
+            return []
+        return [span]
     return [name for name in identifiers(span) if not is_known(name, own)]
 
 

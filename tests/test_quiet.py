@@ -48,7 +48,8 @@ def test_numbers_that_are_too_large_give_no_warnings_of_numpy(
     gap: bool, widths: tuple[int, ...] | str, rng: np.random.Generator
 ) -> None:
     X = rng.normal(size=(60, 2))
-    y, X[:9, 0] = X[:, 1] > 0, 1e308
+    y = X[:, 1] > 0
+    X[:9, 0] = 1e308
     X[9, 1] = np.nan if gap else 0.0
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)

@@ -91,7 +91,10 @@ def test_the_command_line_has_a_page(build: ModuleType) -> None:
         part = page.split(f"\n## abnet {name}\n")[1].split("\n## ")[0]
         for item in command.params:
             if not item.hidden:
-                shown = item.opts[-1] if item.param_type_name == "option" else item.metavar or item.name.upper()
+                if item.param_type_name == "option":
+                    shown = item.opts[-1]
+                else:
+                    shown = item.metavar or item.name.upper()
                 assert f"`{shown}`" in part, (name, shown)
     assert "``" not in page.replace("```", "")  # no code within code
     assert build.options_as_code("--a-b, `x --json`") == "`--a-b`, `x --json`"

@@ -32,7 +32,9 @@ def printed(arguments: list[str]) -> str:
         for line in result.output.split("\n")
     )
     output = "\n".join(folded)
-    return output if result.exit_code in (0, 3) else f"{output}exit code {result.exit_code}\n"
+    if result.exit_code in (0, 3):
+        return output
+    return f"{output}exit code {result.exit_code}\n"
 
 
 def like(shown: str, output: str) -> str:

@@ -21,7 +21,9 @@ def mp_evidence(k: int, t: int, eps: float) -> mpmath.mpf:
 
     width = (1 - e) / max(1, math.isqrt(t))
     cuts = [e, *(min(e + width * i, mpmath.mpf(1)) for i in (0.1, 0.5, 1, 2, 4, 8, 16, 32) if e + width * i < 1), 1]
-    peak = mpmath.mpf(k) / (t + 4) if t else e
+    peak = e
+    if t:
+        peak = mpmath.mpf(k) / (t + 4)
     if peak > e:
         cuts = sorted({*cuts, peak, *(peak + width * i for i in (-2, -1, 1, 2) if e < peak + width * i < 1)})
     return mpmath.quad(integrand, cuts)
@@ -113,7 +115,10 @@ def test_limit_holds_at_all_times_at_once(rng: np.random.Generator, once: bool, 
 
     def fails(k: int, t: int) -> bool:
         if (k, t) not in table:
-            limit = bounds.clopper_pearson_bound(k, t, alpha) if once else anytime_upper_limit(k, t, alpha)
+            if once:
+                limit = bounds.clopper_pearson_bound(k, t, alpha)
+            else:
+                limit = anytime_upper_limit(k, t, alpha)
             table[k, t] = limit < rate
         return table[k, t]
 

@@ -48,7 +48,9 @@ def test_they_are_not_below_the_theorem(r: float, spread: float, kl: float, delt
     """With the inverses of the library, whose oracle is mpmath elsewhere, and the rest in 50 digits."""
     n = 60
     e = r * r + spread * (r - r * r)
-    d = min(0.5, 2 * (r - e)) if r > e else 0.0
+    d = 0.0
+    if r > e:
+        d = min(0.5, 2 * (r - e))
     with mpmath.workdps(50):
         nats = mpmath.log(2 * K * XI_60 / mpmath.mpf(delta))
         one = float((kl + nats) / n)

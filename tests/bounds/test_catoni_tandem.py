@@ -103,7 +103,9 @@ def test_promise_is_kept_exactly(delta: float, kept: bool) -> None:
 @pytest.mark.parametrize("paid", [True, False])
 def test_promise_is_kept_for_the_best_of_a_hundred(rng: np.random.Generator, paid: bool) -> None:
     """The posterior is the one of a hundred networks, all equally likely before, that errs least on the rows."""
-    kl = math.log(100) if paid else 0.0
+    kl = 0.0
+    if paid:
+        kl = math.log(100)
     least = rng.binomial(N, ERROR, size=(400, 100)).min(axis=1)
     failures = sum(combined(int(errors), kl=kl) < true_combination() for errors in least)
     assert breaks(failures, 400, DELTA) == (not paid)
@@ -122,7 +124,9 @@ def test_vote_is_covered_where_cantelli_is_an_equality(rng: np.random.Generator)
 def test_floor_is_a_floor(rng: np.random.Generator, true: bool) -> None:
     """No loss is below .2, and where the vote errs the loss is 1/2: the first order with the floor is an equality."""
     n = 5_000
-    floor = 0.2 if true else 0.3
+    floor = 0.3
+    if true:
+        floor = 0.2
     failures = 0
     for _ in range(400):
         p = np.where(rng.random(n) < ERROR, 0.5, 0.2)

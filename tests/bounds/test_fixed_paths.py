@@ -29,7 +29,9 @@ def test_a_world_of_two_kinds_of_examples_never_beats_the_bound(order: int, path
     """
     delta = 0.05
     p = np.linspace(1e-4, 0.4999, 4000)
-    bound = bounds.fixed_paths_vote_bound if order == 1 else bounds.fixed_paths_tandem_bound
+    bound = bounds.fixed_paths_tandem_bound
+    if order == 1:
+        bound = bounds.fixed_paths_vote_bound
     promised = np.array([bound(float(q**order), paths, delta) for q in p])
     misled = binom.sf(math.ceil(paths / 2) - 1, paths, p)  # the vote of Bernoulli paths, ties counted as errors
     assert np.all((promised >= 1) | (misled <= delta))

@@ -36,7 +36,10 @@ def covers(bound: float, q: float, nats: mpmath.mpf, n: int) -> bool:
 
 
 def kl(a: mpmath.mpf, b: mpmath.mpf) -> mpmath.mpf:
-    first = a * mpmath.log(a / b) if a > 0 else mpmath.mpf(0)
+    if a > 0:
+        first = a * mpmath.log(a / b)
+    else:
+        first = mpmath.mpf(0)
     return first + ((1 - a) * (mpmath.log1p(-a) - mpmath.log1p(-b)) if a < 1 else mpmath.mpf(0))
 
 

@@ -21,8 +21,14 @@ def mp_kl(q: float, p: float) -> mpmath.mpf:
         b = mpmath.mpf(p)
         if (b == 0 and a > 0) or (b == 1 and a < 1):
             return mpmath.inf
-        first = a * mpmath.log(a / b) if a > 0 else mpmath.mpf(0)
-        second = (1 - a) * (mpmath.log1p(-a) - mpmath.log1p(-b)) if a < 1 else mpmath.mpf(0)
+        if a > 0:
+            first = a * mpmath.log(a / b)
+        else:
+            first = mpmath.mpf(0)
+        if a < 1:
+            second = (1 - a) * (mpmath.log1p(-a) - mpmath.log1p(-b))
+        else:
+            second = mpmath.mpf(0)
         return first + second
 
 

@@ -53,7 +53,9 @@ def test_promise_holds_at_the_worst_choice(rng: np.random.Generator, adjusted: b
     """The threshold is chosen where the limit is the most above the true share. The mutant pays for no choice."""
     n = 80
     repetitions = 2000
-    share = local_level(n, 10**6, DELTA) if adjusted else DELTA
+    share = DELTA
+    if adjusted:
+        share = local_level(n, 10**6, DELTA)
     limits = np.array([clopper_pearson_lower(k, n, share) for k in range(1, n + 1)])
     failures = int((np.sort(rng.random((repetitions, n)), axis=1) < limits).any(axis=1).sum())
     assert breaks(failures, repetitions, DELTA) == (not adjusted)

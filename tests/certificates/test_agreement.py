@@ -55,7 +55,9 @@ def several() -> Evidence:
 
 def with_goal(goal: Goal, *, fitted: bool) -> Certificate:
     held = ValidationScores(SCORES, TRUTH)
-    terms = Terms() if fitted else TEST
+    terms = TEST
+    if fitted:
+        terms = Terms()
     decision, made = meet(goal, held, SCORES, TRUTH, NAMES, terms, keys=KEYS)
     certificate = certify(evidence(keys=KEYS), terms)
     return (certificate if decision is None else counting(certificate, "vote")).adding(made)

@@ -290,7 +290,10 @@ def test_fixed_C_promise(mutant: bool) -> None:
     def failed(rng: np.random.Generator) -> bool:
         values = (rng.random((coins, n)) < truth).astype(float)
         best = values[np.argmin(values.mean(axis=1))]
-        kl = 0.0 if mutant else float(np.log(coins))
+        if mutant:
+            kl = 0.0
+        else:
+            kl = float(np.log(coins))
         terms = Terms(delta=DELTA, trained=True, kl=kl, expected=Expected(0.2, kl, 0.2))
         return (certified(best, np.ones(n), np.ones(n), terms).gibbs_risk_bound or 0.0) < truth
 

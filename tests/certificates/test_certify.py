@@ -53,7 +53,10 @@ def test_the_number_of_rows_decides_between_betting_and_the_kl_bound(n: int) -> 
     mean = seen.losses.mean()
     assert mean is not None
     betting = n >= FEWEST_ROWS
-    expected = betting_bound(seen.values.values) if betting else bounds.gibbs_bound_frozen(mean, n)
+    if betting:
+        expected = betting_bound(seen.values.values)
+    else:
+        expected = bounds.gibbs_bound_frozen(mean, n)
     assert certify(seen, Terms()).gibbs_risk_bound == pytest.approx(expected, abs=1e-12)
 
 
@@ -233,7 +236,9 @@ TRUTH = (np.random.default_rng(12).random(N) < 0.1).astype(int)
 
 
 def of_losses(losses: np.ndarray, terms: Terms, keys: np.ndarray | None = None, **options: object) -> Certificate:
-    order = np.arange(len(losses)) if keys is None else keys
+    order = keys
+    if keys is None:
+        order = np.arange(len(losses))
     seen = observe(TRUTH[: len(losses)], TRUTH[: len(losses)], ("a", "b"), losses=losses, keys=order, **options)  # type: ignore[arg-type]
     return certify(seen, terms)
 

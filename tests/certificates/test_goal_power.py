@@ -167,7 +167,9 @@ def without_stopping(goal: Goal, candidates: Candidates, sample: Sample, terms: 
         limit = 0.15
     above = candidates.decisions[0].score(scores) > np.array(candidates.thresholds)[:, None]
     passed = binom.cdf((above & failing).sum(axis=1), above.sum(axis=1), limit) <= terms.delta
-    return candidates.decisions[0] if passed.any() else None
+    if passed.any():
+        return candidates.decisions[0]
+    return None
 
 
 @pytest.mark.parametrize("kind", LIMITS)

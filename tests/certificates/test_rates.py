@@ -61,8 +61,12 @@ def test_limits_are_quantiles_of_the_beta_distribution(n_candidates: int) -> Non
         share = 0.1 * weights[i] / weights.sum() / 6 / n_candidates
         for j, k in enumerate(row):
             n = sum(row)
-            upper = beta.ppf(1 - share, k + 1, n - k) if k < n else 1.0
-            lower = beta.ppf(share, k, n - k + 1) if k else 0.0
+            upper = 1.0
+            if k < n:
+                upper = beta.ppf(1 - share, k + 1, n - k)
+            lower = 0.0
+            if k:
+                lower = beta.ppf(share, k, n - k + 1)
             assert high[i, j] == pytest.approx(upper, rel=1e-6)
             assert low[i, j] == pytest.approx(lower, rel=1e-6, abs=1e-15)
 

@@ -120,7 +120,9 @@ def test_sorted_files(rates: NDArray[np.float64], by_position: bool) -> None:
         signs, wrong = draw(rates, rng, 2 * N)
         X = np.column_stack([rng.normal(size=2 * N), np.searchsorted(NAMES, signs)])
         order = np.argsort(wrong, kind="stable")
-        signs, wrong, X = signs[order], wrong[order], X[order]
+        signs = signs[order]
+        wrong = wrong[order]
+        X = X[order]
         held_out = np.arange(N)
         if not by_position:
             held_out = Split.of(row_hashes(X, wrong.astype(float)), 0.5, int(rng.integers(2**31))).counted
@@ -132,7 +134,8 @@ def test_sorted_files(rates: NDArray[np.float64], by_position: bool) -> None:
 def test_the_order_of_rows_changes_nothing(rng: np.random.Generator) -> None:
     signs, wrong = draw(WORLDS["different rates"], rng)
     order = np.lexsort([wrong, signs])
-    one, other = certificate(signs, wrong), certificate(signs[order], wrong[order])
+    one = certificate(signs, wrong)
+    other = certificate(signs[order], wrong[order])
     assert one.each(RegionError) == other.each(RegionError)
 
 

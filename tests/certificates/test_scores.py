@@ -82,7 +82,9 @@ def test_abstaining_with_scores_of_another_model() -> None:
 def test_records_are_read_back_and_checked(kind: str, tmp_path: Path) -> None:
     scores, positive = world(np.random.default_rng(2), 2000)
     goal = GOALS.get(kind, TargetError(0.1))
-    sure = np.abs(scores) if kind == "error" else scores
+    sure = scores
+    if kind == "error":
+        sure = np.abs(scores)
     made = abnet.certify_scores(sure, positive, goal, positive=True, answers=scores > 0)
     path = tmp_path / "c.json"
     made.save(path)

@@ -30,7 +30,8 @@ def test_rows_that_are_equal_in_float32_alone_are_split_alike_in_any_order() -> 
 
 def test_the_same_rows_in_another_order_are_split_alike() -> None:
     shuffled = RNG.permutation(N)
-    one, other = Split.of(row_hashes(X, Y), 0.4, 3), Split.of(row_hashes(X[shuffled], Y[shuffled]), 0.4, 3)
+    one = Split.of(row_hashes(X, Y), 0.4, 3)
+    other = Split.of(row_hashes(X[shuffled], Y[shuffled]), 0.4, 3)
     assert np.array_equal(shuffled[other.first], one.first)
     assert np.array_equal(shuffled[other.counted], one.counted)
     assert np.array_equal(np.sort(np.concatenate([one.first, one.counted])), np.arange(N))
@@ -63,14 +64,16 @@ def test_every_split_is_equally_likely() -> None:
 
 
 def test_every_row_has_its_chance_over_the_seeds() -> None:
-    hashes, seeds = row_hashes(X, Y), 600
+    hashes = row_hashes(X, Y)
+    seeds = 600
     learned = sum(np.isin(np.arange(N), Split.of(hashes, 0.5, seed).first).astype(int) for seed in range(seeds))
     assert np.abs(learned - seeds / 2).max() < 5 * np.sqrt(seeds / 4)
 
 
 def test_whole_groups_are_on_one_side_wherever_they_stand() -> None:
     groups = np.repeat(np.arange(15), 4)
-    shuffled, names = RNG.permutation(N), np.array([f"patient {n}" for n in range(15)])[::-1]
+    shuffled = RNG.permutation(N)
+    names = np.array([f"patient {n}" for n in range(15)])[::-1]
     one = Split.of(row_hashes(X, Y), 0.4, 0, groups)
     other = Split.of(row_hashes(X[shuffled], Y[shuffled]), 0.4, 0, names[groups][shuffled])
     assert set(groups[one.first]).isdisjoint(groups[one.counted])
@@ -107,7 +110,11 @@ def test_a_seed_is_kept_or_drawn() -> None:
 
 # Tables of few different rows
 
-DELTA, SAMPLES, ROWS, CELLS, SHARE = 0.1, 400, 60, 4, 0.3
+DELTA = 0.1
+SAMPLES = 400
+ROWS = 60
+CELLS = 4
+SHARE = 0.3
 LIMITS = np.array([clopper_pearson_bound(k, ROWS // 2, DELTA) for k in range(ROWS // 2 + 1)])
 
 
@@ -173,12 +180,15 @@ def failures(file: str, order: Order, seed: int, distinct: bool) -> int:
     failed = 0
     for sample in range(SAMPLES):
         rng = np.random.default_rng([sample, 7])
-        cells, y = rng.integers(0, CELLS, ROWS), (rng.random(ROWS) < SHARE).astype(int)
+        cells = rng.integers(0, CELLS, ROWS)
+        y = (rng.random(ROWS) < SHARE).astype(int)
         places = FILES[file](cells, y)
-        cells, y = cells[places], y[places]
+        cells = cells[places]
+        y = y[places]
         rows = np.column_stack([cells, rng.normal(size=ROWS) if distinct else cells])
         found = order(row_hashes(rows, y), seed)
-        first, counted = found[: ROWS // 2], found[ROWS // 2 :]
+        first = found[: ROWS // 2]
+        counted = found[ROWS // 2 :]
         answers = np.bincount(cells[first], 2 * y[first] - 1, CELLS) > 0
         risk = np.mean(np.where(answers, 1 - SHARE, SHARE))
         failed += LIMITS[np.sum(y[counted] != answers[cells[counted]])] < risk

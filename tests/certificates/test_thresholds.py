@@ -39,7 +39,9 @@ def world(rng: np.random.Generator, *, tied: bool) -> tuple[Array, NDArray[np.bo
 def test_the_last_bits_of_a_score_decide_nothing(rng: np.random.Generator, kind: str, tied: bool) -> None:
     """A row that is scored by itself may differ by a few units of the last place from the same row among others."""
     s, y = world(rng, tied=tied)
-    own = np.abs(s) if kind == "abstaining" else s
+    own = s
+    if kind == "abstaining":
+        own = np.abs(s)
     thresholds = thresholds_of(kind, s, y)
     for moved in (own * (1 + 1e-14), own * (1 - 1e-14), own + 1e-14, own - 1e-14):
         assert all(np.array_equal(moved > t, own > t) for t in thresholds)
@@ -66,7 +68,10 @@ def test_a_threshold_has_no_more_digits_than_its_gap_asks_for(rng: np.random.Gen
     s, y = world(rng, tied=False)
     own = np.unique(np.abs(s) if kind == "abstaining" else s)
     for t in thresholds_of(kind, s, y):
-        inner = own[(own < t).sum() - 1 : (own < t).sum() + 1] if own[0] < t < own[-1] else np.array([0.0, 0.01])
+        if own[0] < t < own[-1]:
+            inner = own[(own < t).sum() - 1 : (own < t).sum() + 1]
+        else:
+            inner = np.array([0.0, 0.01])
         decimals = len(repr(float(t)).partition(".")[2])
         assert decimals <= max(np.ceil(-np.log10(np.diff(inner)[0] / 2)), 1)
 

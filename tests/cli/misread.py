@@ -17,5 +17,8 @@ def indexed(n: int = 1000, *, seed: int = 0, in_order: bool = True) -> str:
     rng = np.random.default_rng(seed)
     x = rng.normal(size=n)
     y = (x + 3 * rng.normal(size=n) > 0).astype(int)
-    order = np.argsort(y, kind="stable") if in_order else np.arange(n)
+    if in_order:
+        order = np.argsort(y, kind="stable")
+    else:
+        order = np.arange(n)
     return "\n".join([",x,y", *(f"{i},{x[row]:.3f},{y[row]}" for i, row in enumerate(order)), ""])

@@ -17,7 +17,8 @@ def fresh(tmp_path: Path) -> Path:
     for i, row in enumerate(rows):
         row[0] = f"{i / 7 - 4:.3f}"
         row[-1] = "good" if i > 30 else "not so good"
-    rows[0][-1], rows[1][-1] = "", "so-so"
+    rows[0][-1] = ""
+    rows[1][-1] = "so-so"
     lines = [",".join(f'"{cell}"' for cell in line) for line in (header, *rows)]
     path = tmp_path / "fresh.csv"
     path.write_text("\n".join(lines) + "\n")

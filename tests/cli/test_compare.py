@@ -60,7 +60,9 @@ def test_odd_cells_are_counted_in_all_rows(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "cars.csv"
     path.write_text("\n".join(["cylinders,x,y", *rows]))
     for command in ("fit", "compare"):
-        where = ["--output", tmp_path / "m.abnet"] if command == "fit" else []
+        where = []
+        if command == "fit":
+            where = ["--output", tmp_path / "m.abnet"]
         record = json.loads(run(command, path, "--target", "y", "--json", *where, *SMALL).stdout)
         counted = [note["rows"] for note in record["note_data"] if note["code"] == "odd number"]
         assert counted == [len(odd)]

@@ -110,7 +110,9 @@ def test_a_table_is_prepared_once(
         return fit(self, *rows)
 
     monkeypatch.setattr(TablePreparation, "fit", counted)
-    output = ["--output", tmp_path / "moods.abnet"] if command == "fit" else []
+    output = []
+    if command == "fit":
+        output = ["--output", tmp_path / "moods.abnet"]
     run(command, table, "--target", "mood today", *output, *SMALL)
     assert len(calls) == 1
 
@@ -195,7 +197,8 @@ def test_parquet_gives_the_same_predictions(run: Run, model: Path, tmp_path: Pat
     frame["size, cm"] = pd.to_numeric(frame["size, cm"])
     frame.to_parquet(tmp_path / "moods.parquet")
     run("fit", tmp_path / "moods.parquet", "--target", "mood today", "--output", tmp_path / "again.abnet", *SMALL)
-    again, before = abnet.load(tmp_path / "again.abnet"), abnet.load(model)
+    again = abnet.load(tmp_path / "again.abnet")
+    before = abnet.load(model)
     assert isinstance(again.predictor, Compact)
     assert isinstance(before.predictor, Compact)
     assert np.array_equal(again.predictor.W, before.predictor.W)
@@ -224,7 +227,9 @@ def test_a_dropped_column_is_not_used(run: Run, table: Path, tmp_path: Path) -> 
 def test_weird_columns_are_learned_from(run: Run, tmp_path: Path) -> None:
     lines = ["born,zip code,only in part,sold,target"]
     for i in range(60):
-        only = "1.5" if i in (3, 50) else ""
+        only = ""
+        if i in (3, 50):
+            only = "1.5"
         lines.append(f"2020-01-{1 + i % 3:02d},00{i % 2},{only},{i % 2},{(i % 2) + 0.5}")
     (tmp_path / "weird.csv").write_text("\n".join(lines))
     options = ["--output", tmp_path / "weird.abnet", "--json", *TWO]

@@ -67,7 +67,9 @@ def test_columns_without_any_value_are_noted(
     first = preparation.columns[0].name
     frame = read_table(_written(tmp_path / "new.csv", csv_text())).with_columns(pl.lit("").alias(first))
     for path, noted in [("empty.csv", True), ("last.csv", False), ("few.csv", False)]:
-        rows = frame.head(9) if path == "few.csv" else frame
+        rows = frame
+        if path == "few.csv":
+            rows = frame.head(9)
         if path == "last.csv":
             rows = pl.concat([frame, read_table(tmp_path / "new.csv").tail(1).select(frame.columns)])
         rows.write_csv(tmp_path / path)
@@ -201,7 +203,8 @@ def test_cells_that_are_no_numbers_are_missing_or_an_error(
 
 def test_a_ragged_row_stops_or_is_skipped(run: Run, failure: Failure, model: Path, table: Path, tmp_path: Path) -> None:
     lines = table.read_text().splitlines()
-    lines[4], lines[7] = lines[4] + ",1,2", "1"
+    lines[4] = lines[4] + ",1,2"
+    lines[7] = "1"
     (tmp_path / "ragged.csv").write_text("\n".join(lines))
     failure_after_header(failure, "predict", model, tmp_path / "ragged.csv", naming=["line 5"])
     made = run("predict", model, tmp_path / "ragged.csv", "--on-error", "skip")

@@ -112,7 +112,10 @@ def test_a_label_that_bound_rows_alone_have_is_an_error_and_no_class(
     clf = abnet.ABNetClassifier((2,), max_iter=3, random_state=0, **settings).fit(X, y)
     row = clf.bound_rows_[0]
     y[row] = "perhaps"
-    kind = "bound" if settings.get("posterior") else "held-out"  # a trained posterior has seen them
+    # a trained posterior has seen them
+    kind = "held-out"
+    if settings.get("posterior"):
+        kind = "bound"
     with pytest.warns(UserWarning, match=f"1 {kind} row"):
         again = abnet.ABNetClassifier((2,), max_iter=3, random_state=0, **settings).fit(X, y)
     assert again.classes_.tolist() == ["no", "yes"]
@@ -178,7 +181,10 @@ def test_a_gap_that_bound_rows_alone_have_changes_nothing_else(
         return abnet.CertifiedClassifier(widths, teacher=None, max_iter=2, random_state=0, **few).fit(frame, y)
 
     clf = fitted(frame)
-    holed = frame.copy() if isinstance(gap, float) else frame.astype({"a": object})
+    if isinstance(gap, float):
+        holed = frame.copy()
+    else:
+        holed = frame.astype({"a": object})
     holed.loc[clf.bound_rows_[0], "a"] = gap
     again = fitted(holed)
     np.testing.assert_array_equal(again.network_.weights[0], clf.network_.weights[0])

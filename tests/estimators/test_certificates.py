@@ -81,7 +81,8 @@ class Spy(TransformerMixin, BaseEstimator):
     """Leaves the rows as they are, and remembers those it was fitted on."""
 
     def fit(self, X: Any, y: Any = None) -> "Spy":
-        self.seen_, self.targets_ = np.array(X), np.array(y)
+        self.seen_ = np.array(X)
+        self.targets_ = np.array(y)
         return self
 
     def transform(self, X: Any) -> Any:

@@ -43,7 +43,9 @@ def test_targets(kind: str, positive: str, tmp_path: Path) -> None:
     bound = clf.bound_rows_
     called = answers[bound] == positive
     true = Y[bound] == positive
-    counted = true if kind == "recall" else called
+    counted = called
+    if kind == "recall":
+        counted = true
     assert made.trials == counted.sum()
     assert made.failures == (counted & ~(true & called)).sum()
     find = clf.certificate_.find

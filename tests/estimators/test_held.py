@@ -33,7 +33,10 @@ def world() -> tuple[Any, Any]:
 @cache
 def fitted(made: str, target_error: float | None = None) -> Any:
     X, y = world()
-    goal = Costs(COSTS) if target_error is None else TargetError(target_error)
+    if target_error is None:
+        goal = Costs(COSTS)
+    else:
+        goal = TargetError(target_error)
     return CertifiedClassifier(random_state=1, decision=goal, **MADE[made]).fit(X, y)
 
 

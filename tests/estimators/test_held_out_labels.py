@@ -17,7 +17,8 @@ from abnet.estimators import fit as fitting
 from abnet.tables import loaded_rows
 from promised import promised
 
-N, MOST = 120, 60
+N = 120
+MOST = 60
 SMALL: Any = {"hidden_layer_sizes": (2,), "max_iter": 2, "random_state": 0}
 HeldOut = Callable[[np.ndarray], int]
 
@@ -101,12 +102,16 @@ def test_a_held_out_label_changes_no_weight_and_no_class(way: str, tmp_path: Pat
     make, kinds, classes = WAYS[way]
     rng = np.random.default_rng(3)
     ten = rng.integers(0, 2, N)
-    X, y = rng.normal(size=(N, 2)).round(3) + 2.0 * ten[:, None], np.where(ten, "10", "9")
+    X = rng.normal(size=(N, 2)).round(3) + 2.0 * ten[:, None]
+    y = np.where(ten, "10", "9")
     before = make(X, y.tolist(), tmp_path)
     assert learned(before)[2] == classes
-    row, counted = held_out(X), promised(before).facts
+    row = held_out(X)
+    counted = promised(before).facts
     for kind in sorted(kinds):
-        other = "9" if y[row] == "10" else "10"
+        other = "10"
+        if y[row] == "10":
+            other = "9"
         label = {"other": other, "unknown": "zz", "missing": None, "written otherwise": f"{y[row]}.0"}[kind]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -28,7 +28,8 @@ from abnet.tables.preparation import TablePreparation, UnseenWarning
 from abnet.utils.errors import ParameterError, TrainingRowsError
 
 SMALL: Any = {"hidden_layer_sizes": (2,), "max_iter": 4, "random_state": 0}
-N, MOST = 3000, 250
+N = 3000
+MOST = 250
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +53,8 @@ def test_the_certificate_is_what_the_other_rows_show(frame: pl.DataFrame, fitted
     """Which rows were counted follows from what they hold; their errors are counted again here, one by one."""
     counted = frame.filter(~learning(frame))
     assert counted.height == N - MOST
-    answers, labels = fitted.predict(counted.drop("y")), counted["y"].to_numpy()
+    answers = fitted.predict(counted.drop("y"))
+    labels = counted["y"].to_numpy()
     errors = sum(a != b for a, b in zip(answers, labels, strict=True))
     certificate = fitted.certificate_
     assert (sum(certificate.facts.class_errors), certificate.facts.n_rows) == (errors, N - MOST)
@@ -90,7 +92,8 @@ def test_every_way_to_give_a_table(frame: pl.DataFrame, fitted: Any, tmp_path: P
     in_pandas = [pd.DataFrame(piece.to_dict(as_series=False)) for piece in pieces(frame, 900)]
     for table in (path, str(path.with_suffix(".parquet")), frame, list(pieces(frame)), iter(in_pandas)):
         again = fit_table(table, "y", estimator=ABNetClassifier(**SMALL), max_learn_rows=MOST)
-        mine, theirs = again.certificate_, fitted.certificate_
+        mine = again.certificate_
+        theirs = fitted.certificate_
         assert mine is not None
         assert mine.facts == theirs.facts
         assert mine.gibbs_risk_bound == pytest.approx(theirs.gibbs_risk_bound, rel=1e-9)  # sums of other batches
@@ -295,7 +298,9 @@ def plain(value: Any) -> Any:
         return {name: plain(part) for name, part in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(part) for part in value]
-    return pytest.approx(value, rel=1e-8) if isinstance(value, float) else value
+    if isinstance(value, float):
+        return pytest.approx(value, rel=1e-8)
+    return value
 
 
 @pytest.mark.parametrize("estimator", ALIKE.values(), ids=ALIKE)
@@ -323,7 +328,8 @@ def test_rows_in_blocks_give_what_rows_in_memory_give(
     else:
         assert parts.certificate_.to_dict() == plain(whole.certificate_.to_dict())
     assert parts.draw_network().certificate == whole.draw_network().certificate
-    mine, theirs = parts.model_.card, whole.model_.card
+    mine = parts.model_.card
+    theirs = whole.model_.card
     assert (mine.n_training_rows, mine.n_counted_rows, theirs.n_training_rows) == (N // 2, N // 2, N) or several
     for name in (
         "recipe",

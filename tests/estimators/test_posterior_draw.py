@@ -53,7 +53,8 @@ def test_bound_is_that_of_section_six_or_of_the_test_set() -> None:
     seen = observe([0] * 47 + [1] * 3, [0] * 50, ("a", "b"))
     trained = certify_drawn(seen, Terms(trained=True, n_candidates=2), 2.0)
     with mpmath.workdps(40):
-        n, k = 50, mpmath.mpf(3) / 50
+        n = 50
+        k = mpmath.mpf(3) / 50
         p = mpmath.mpf(trained.vote_error_bound)
         # The terms of at most n p errors, and 1 for all the others.
         last = int(n * p)

@@ -183,7 +183,8 @@ def test_an_initialisation_that_nothing_would_draw_from_is_refused(data: Any) ->
 def test_a_start_that_knows_the_rows_gets_no_certificate_for_knowing_them(settings: dict[str, Any]) -> None:
     """Random labels, and a start that has them by heart: held-out rows would show no error, and the truth is 1/2."""
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(60, 200)), rng.integers(2, size=60)
+    X = rng.normal(size=(60, 200))
+    y = rng.integers(2, size=60)
     w = 1e3 * np.linalg.lstsq(X, 2.0 * y - 1, rcond=None)[0]
     knows = BAM((w[None], np.full((1, 1), 50.0)), (np.zeros(1), np.zeros(1)))
     if "prior" in settings and settings["prior"] != "split":
@@ -222,9 +223,13 @@ def test_learned_deviations_reach_prediction_certificate_drawn_network_and_file(
 ) -> None:
     X, y = data
     clf = kind((2, 2), prior="init", deviations=True, warm_up=1, **SHORT | {"learning_rate_init": 0.1}).fit(X, y)
-    posterior, sigma = clf.posterior_.astype(np.float64), np.exp(clf.posterior_.log_sigma)
+    posterior = clf.posterior_.astype(np.float64)
+    sigma = np.exp(clf.posterior_.log_sigma)
     assert np.all(np.abs(sigma - 1) > 1e-3)
-    counts = (2, 1, 1) if kind is PBGNetClassifier else (1, 1, 1)
+    if kind is PBGNetClassifier:
+        counts = (2, 1, 1)
+    else:
+        counts = (1, 1, 1)
     nats = [
         c * 0.5 * (w.size * (s**2 - 1 - np.log(s**2)) + ((w - v) ** 2).sum())
         for c, w, v, s in zip(counts, posterior.layers, posterior.prior, sigma.astype(float), strict=True)
@@ -237,7 +242,8 @@ def test_learned_deviations_reach_prediction_certificate_drawn_network_and_file(
     loaded = abnet.load(tmp_path / "model.abnet")
     np.testing.assert_array_equal(loaded.decision_function(X), clf.decision_function(X))
     if kind is ABNetClassifier:
-        rng, draws = np.random.default_rng(2), 3000
+        rng = np.random.default_rng(2)
+        draws = 3000
         votes = np.mean([posterior.draw(rng)[0].predict(X[:5]) for _ in range(draws)], axis=0)
         F = clf.decision_function(X[:5])
         assert np.abs((votes - F) / np.sqrt((1 - F**2) / draws)).max() < 4.5

@@ -41,7 +41,8 @@ def test_the_certificate_counts_the_errors_of_predict(
 
 
 def test_weights_of_the_bound_rows_do_not_reach_the_prior(rng: np.random.Generator) -> None:
-    X, y = rng.normal(size=(100, 2)), rng.integers(0, 2, 100)
+    X = rng.normal(size=(100, 2))
+    y = rng.integers(0, 2, 100)
     bound = ABNetClassifier((2,), **SMALL).fit(X, y).bound_rows_
     weights = rng.random(100)
     heavy = weights.copy()
@@ -63,7 +64,8 @@ def test_columns_of_a_frame_are_taken_by_name(rng: np.random.Generator) -> None:
 
 
 def test_sparse_rows_are_certified_too(rng: np.random.Generator) -> None:
-    X, y = rng.normal(size=(80, 2)), rng.integers(0, 2, 80)
+    X = rng.normal(size=(80, 2))
+    y = rng.integers(0, 2, 80)
     clf = ABNetClassifier((2,), preprocessor="standardise", **SMALL).fit(csr_array(X), y)
     assert clf.certify(csr_array(X + 0.01), y) == clf.certify(X + 0.01, y)
 
@@ -72,7 +74,8 @@ def test_sparse_rows_are_certified_too(rng: np.random.Generator) -> None:
 def test_pbgnet_speaks_of_networks_only_where_it_draws_networks(
     hidden: tuple[int, ...], drawn: str, rng: np.random.Generator
 ) -> None:
-    X, y = rng.normal(size=(80, 2)), rng.integers(0, 2, 80)
+    X = rng.normal(size=(80, 2))
+    y = rng.integers(0, 2, 80)
     certificate = PBGNetClassifier(hidden, **SMALL).fit(X, y).certificate_
     assert certificate is not None
     assert certificate.facts.drawn == drawn
@@ -84,7 +87,8 @@ def test_pbgnet_speaks_of_networks_only_where_it_draws_networks(
 def test_a_sampled_pbgnet_is_certified_by_its_expected_output(
     hidden: tuple[int, ...], rng: np.random.Generator
 ) -> None:
-    X, y = rng.normal(size=(120, 5)), rng.integers(0, 2, 120)
+    X = rng.normal(size=(120, 5))
+    y = rng.integers(0, 2, 120)
     clf = PBGNetClassifier(hidden, aggregation="sampled", n_samples=2, **SMALL).fit(X, y)
     X = X + 0.01  # rows that neither learned from
     rows = X.astype(np.float32).astype(np.float64)

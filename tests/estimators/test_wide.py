@@ -162,7 +162,8 @@ def test_sampled_losses_do_not_depend_on_the_blocks_in_distribution(
     ancestral: Any, data: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Streaming in small blocks gives the same record of counts, and a mean within Monte Carlo error."""
-    X, codes = data[0], (data[1] == "yes").astype(int)
+    X = data[0]
+    codes = (data[1] == "yes").astype(int)
 
     def sample(seed: int) -> Any:
         return sampled_losses((ancestral.network_,), X, codes, 2, np.random.default_rng(seed), n_paths=20)

@@ -112,7 +112,9 @@ def certified(seed: int, **settings: Any) -> Any:
 
 def repetition(world: World, seed: int, **settings: Any) -> Any:
     """A classifier fitted to a fresh sample: a mixture if the settings say of how many networks."""
-    make = certified if "n_estimators" in settings else classifier
+    make = classifier
+    if "n_estimators" in settings:
+        make = certified
     return make(seed, **settings).fit(*world.draw(np.random.default_rng([seed, 5])))
 
 
@@ -120,7 +122,9 @@ def broken_promises(world: World, fitted: Any) -> NDArray[np.int_]:
     """Which bounds of a fitted classifier or search lie below the truth, as 0 or 1, in the order of `PROMISES`."""
     c = fitted.certificate_
     drawn = fitted.draw_network()
-    chosen = fitted.best_estimator_ if isinstance(fitted, ABNetSearch) else fitted
+    chosen = fitted
+    if isinstance(fitted, ABNetSearch):
+        chosen = fitted.best_estimator_
     members = getattr(chosen, "networks_", (chosen.network_,))
     exact = np.mean([Compact.from_networks([network]).scores(POINTS) for network in members], axis=0)
     F = fitted.decision_function(POINTS)

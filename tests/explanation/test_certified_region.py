@@ -60,7 +60,8 @@ def signs_by_hand(model: Model, frame: pd.DataFrame) -> list[str]:
 def test_held_out_rows_are_counted_by_region(
     fitted: CertifiedClassifier, rows: tuple[pd.DataFrame, NDArray[np.str_]]
 ) -> None:
-    frame, y = rows[0].iloc[fitted.bound_rows_], rows[1][fitted.bound_rows_]
+    frame = rows[0].iloc[fitted.bound_rows_]
+    y = rows[1][fitted.bound_rows_]
     model = fitted.model_
     signs = np.array(signs_by_hand(model, frame))
     wrong = model.predict(frame) != y
@@ -176,7 +177,8 @@ def test_partitions_add_up(fitted: CertifiedClassifier, rng: np.random.Generator
 
 
 def test_a_model_without_regions_says_why(rows: tuple[pd.DataFrame, NDArray[np.str_]]) -> None:
-    frame, y = rows[0].iloc[:300], rows[1][:300]
+    frame = rows[0].iloc[:300]
+    y = rows[1][:300]
     mixture = CertifiedClassifier((2,), n_estimators=2, max_iter=2, random_state=0).fit(frame, y).model_
     trained = (
         ABNetClassifier((3,), posterior="train", max_iter=2, random_state=0).fit(frame[["glucose", "age"]], y).model_

@@ -38,7 +38,9 @@ def test_cells_come_back_from_the_features() -> None:
             numbers = cells.numbers
             np.testing.assert_array_equal(np.isnan(numbers), np.isnan(raw) & column.indicator)
             both = ~np.isnan(raw)
-            offset = column.form.offset if isinstance(column, NumericColumn) else 0
+            offset = 0
+            if isinstance(column, NumericColumn):
+                offset = column.form.offset
             np.testing.assert_allclose(numbers[both], raw[both] + offset, rtol=1e-5, atol=1e-3)
             compared += int(both.sum())
         elif isinstance(column, TextColumn):

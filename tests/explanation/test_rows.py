@@ -93,9 +93,13 @@ def test_a_category_that_was_never_seen_is_a_cell_like_any_other() -> None:
 @pytest.mark.parametrize("name", ["none", "standard", "minmax", "clipped", "thermometer", "coded"])
 @pytest.mark.parametrize("sampled", [False, True])
 def test_arrays_are_explained_column_by_column(name: str, sampled: bool, rng: np.random.Generator) -> None:
-    n = 12 if sampled else 5
+    n = 5
+    if sampled:
+        n = 12
     preparation = preparations(n)[name]
-    inputs = n if preparation is None else preparation.n_features_out
+    inputs = preparation.n_features_out
+    if preparation is None:
+        inputs = n
     model = exported("mixture", inputs, preparation=preparation)
     X = rng.normal(size=(6, n))
     explanation = explain(model, X, background=rng.normal(size=(9, n)))

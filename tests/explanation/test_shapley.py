@@ -141,7 +141,10 @@ def test_both_games_give_the_same_values(kind: str, rng: np.random.Generator) ->
         "moments": lambda: MomentsPredictor.from_networks([network(rng, 4, 1, width=30) for _ in range(2)]),
         "moments of classes": lambda: MomentsPredictor.from_networks([network(rng, 3, width=30)], code_words(3, 3)),
     }
-    predictor = wide[kind]() if kind in wide else compact(kind, rng)[0].predictor
+    if kind in wide:
+        predictor = wide[kind]()
+    else:
+        predictor = compact(kind, rng)[0].predictor
     fast = game_of(predictor, LAYOUT.input_owners)
     slow = FeatureGame(predictor, LAYOUT.input_owners)
     assert isinstance(fast, LeadingGame)
@@ -217,7 +220,8 @@ def test_columns_that_do_the_same_have_the_same_part(rng: np.random.Generator) -
     twin = replace(model, predictor=replace(model.predictor, W=W))
     X = rows(rng, 1)
     Z = rows(rng, 4)
-    X[:, 4], Z[:, 4] = X[:, 0], Z[:, 0]
+    X[:, 4] = X[:, 0]
+    Z[:, 4] = Z[:, 0]
     moved = shapley_values(twin, X, plan(Z))[0].contributions[:, 0]
     assert moved[0] == pytest.approx(moved[3], abs=1e-14)
     assert moved[0] != 0

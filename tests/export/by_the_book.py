@@ -58,7 +58,10 @@ def encoded(column: dict[str, Any], cell: str) -> list[float]:
     if kind == "date":
         t = days(text, column["order"])
         turn = 2 * pi * (t / 365.2425)
-        season = [0.0, 0.0] if isnan(t) else [sin(turn), cos(turn)]
+        if isnan(t):
+            season = [0.0, 0.0]
+        else:
+            season = [sin(turn), cos(turn)]
         value, *missing = scaled(t, column)
         return [value, *(season if column["season"] else []), *missing]
     if kind == "boolean":
@@ -66,15 +69,23 @@ def encoded(column: dict[str, Any], cell: str) -> list[float]:
         return [sign] + [float(sign == 0)] * column["indicator"]
     if kind == "text":
         known = column["categories"]
-        other = [float(small not in BLANK and text not in known)] if column["rare"] != [] else []
+        other = []
+        if column["rare"] != []:
+            other = [float(small not in BLANK and text not in known)]
         found = [float(small not in BLANK and text == category) for category in known]
         if small in BLANK and other and not column["missing"]:
             other = [1.0]
         return found + other + [float(small in BLANK)] * column["missing"]
     if kind == "hashed":
-        filled = {crc32(token.encode()) % column["buckets"] for token in tokens(text)} if small not in BLANK else set()
+        if small not in BLANK:
+            filled = {crc32(token.encode()) % column["buckets"] for token in tokens(text)}
+        else:
+            filled = set()
         return [float(k in filled) for k in range(column["buckets"])] + [float(small in BLANK)] * column["missing"]
-    words = set(re.findall(GRAMMAR["word"], text.casefold())) if small not in BLANK else set()
+    if small not in BLANK:
+        words = set(re.findall(GRAMMAR["word"], text.casefold()))
+    else:
+        words = set()
     return [float(word in words) for word in column["words"]] + [float(small in BLANK)] * column["missing"]
 
 
@@ -109,7 +120,9 @@ def number(text: str, form: dict[str, Any]) -> float:
         x = float(Fraction(plain) - form["offset"])
     else:
         x = float(plain)
-    return x if abs(x) <= GRAMMAR["largest"] else nan
+    if abs(x) <= GRAMMAR["largest"]:
+        return x
+    return nan
 
 
 def written(text: str, form: dict[str, Any]) -> str | None:
@@ -122,7 +135,9 @@ def written(text: str, form: dict[str, Any]) -> str | None:
         text = "-" + "".join(match.groups())
     marked = form["limits"] or form["brackets"]
     if not marked and form == form | {"decimal": ".", "thousands": "", "before": "", "after": ""}:
-        return text if re.fullmatch(GRAMMAR["plain_number"], text, re.IGNORECASE) else None
+        if re.fullmatch(GRAMMAR["plain_number"], text, re.IGNORECASE):
+            return text
+        return None
     known = next(
         n for n in GRAMMAR["numbers"] if (n["decimal"], n["thousands"]) == (form["decimal"], form["thousands"])
     )
@@ -132,7 +147,10 @@ def written(text: str, form: dict[str, Any]) -> str | None:
     match = re.fullmatch(pattern, text)
     if match is None or (match[1] and match[2]):
         return None
-    digits = re.sub(known["mark"], "", match[3]) if known["mark"] else match[3]
+    if known["mark"]:
+        digits = re.sub(known["mark"], "", match[3])
+    else:
+        digits = match[3]
     return match[1] + match[2] + digits.replace(form["decimal"], ".")
 
 
@@ -175,12 +193,18 @@ def day(name: str, part: dict[str, str], order: str) -> float:
     else:
         month = int(part["month"])
         number = int(part.get("day", 1))
-    year = int(part["year"]) if "year" in part else int(part["short"]) + (2000 if int(part["short"]) <= 68 else 1900)
+    if "year" in part:
+        year = int(part["year"])
+    else:
+        year = int(part["short"]) + (2000 if int(part["short"]) <= 68 else 1900)
     hour, minute, second, ahead, minutes = (
         int(part.get(key, 0)) for key in ("hour", "minute", "second", "zone_hour", "zone_minute")
     )
     if "half" in part:
-        hour = hour % 12 + 12 * (part["half"].upper() == "P") if 1 <= hour <= 12 else 99
+        if 1 <= hour <= 12:
+            hour = hour % 12 + 12 * (part["half"].upper() == "P")
+        else:
+            hour = 99
     if hour > 23 or minute > 59 or second > 59 or ahead > 15 or minutes > 59:
         return nan
     zone = (60 * ahead + minutes) * (-1 if part.get("sign") == "-" else 1)
@@ -288,15 +312,24 @@ def code(found: list[float], decision: dict[str, Any]) -> int | None:
     """The answer by the decision; None for no answer."""
     if decision["kind"] == "cut":
         positive: int = decision["positive"]
-        return positive if (found[0] if positive else -found[0]) > decision["threshold"] else 1 - positive
-    sure = abs(found[0]) if len(found) == 1 else max(found)
+        if (found[0] if positive else -found[0]) > decision["threshold"]:
+            return positive
+        return 1 - positive
+    if len(found) == 1:
+        sure = abs(found[0])
+    else:
+        sure = max(found)
     if decision["kind"] == "abstain" and not sure > decision["threshold"]:
         return None
-    return int(found[0] >= 0) if len(found) == 1 else found.index(max(found))
+    if len(found) == 1:
+        return int(found[0] >= 0)
+    return found.index(max(found))
 
 
 def probabilities(found: list[float], calibration: dict[str, float] | None) -> list[float]:
-    shares = [(1 - found[0]) / 2, (1 + found[0]) / 2] if len(found) == 1 else found
+    shares = found
+    if len(found) == 1:
+        shares = [(1 - found[0]) / 2, (1 + found[0]) / 2]
     if calibration is None:
         return shares
     logits = [calibration["power"] * log(share + calibration["floor"]) for share in shares]

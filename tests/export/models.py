@@ -57,7 +57,9 @@ def model(kind: str, n_inputs: int, *, seed: int = 0, width: int = 5, **about: A
         return BAM(tuple(6 * W for W in net.weights), tuple(rng.normal(size=b.shape) for b in net.biases))
 
     def words(length: int) -> Any:
-        return BOOK if (K, length) == (5, 3) else code_words(K, length)
+        if (K, length) == (5, 3):
+            return BOOK
+        return code_words(K, length)
 
     makers: dict[str, Callable[[], Predictor]] = {
         "compact": lambda: Compact.from_networks([network(4, 1)]),
@@ -175,7 +177,8 @@ def with_dates(frame: pl.DataFrame, name: str) -> pl.DataFrame:
 def preparations(n: int) -> dict[str, Any]:
     """Preparations of arrays with n columns, and the number of features that they make."""
     rng = np.random.default_rng(4)
-    mean, scale = tuple(rng.normal(size=n).tolist()), tuple((0.5 + rng.random(n)).tolist())
+    mean = tuple(rng.normal(size=n).tolist())
+    scale = tuple((0.5 + rng.random(n)).tolist())
     thresholds = tuple(tuple(sorted(rng.normal(size=3 * (i % 2)).tolist())) for i in range(n))
     standard = StandardMap(mean, scale)
     return {

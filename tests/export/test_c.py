@@ -60,7 +60,9 @@ FLOAT = ("-Wdouble-promotion", "-Wfloat-conversion", "-Wunsuffixed-float-constan
 @pytest.mark.parametrize("kind", models.KINDS)
 def test_float_all_through_needs_no_doubles(kind: str, tmp_path: Path) -> None:
     """The labels of Python but for scores within 1e-4 of a tie, as the header states, and no double anywhere."""
-    calibration = models.calibrated() if kind in ("mixture", "classes by paths", "moments of classes") else None
+    calibration = None
+    if kind in ("mixture", "classes by paths", "moments of classes"):
+        calibration = models.calibrated()
     model = models.model(kind, 6, calibration=calibration, preparation=models.preparations(6)["standard"])
     X = np.random.default_rng(9).normal(size=(2000, 6)).astype(np.float32)
     codes, shares = run(build(model, tmp_path, "-O1", *FLOAT, single=True)[0], model, X)

@@ -59,6 +59,9 @@ def test_all_labels_are_the_same(name: str, decimals: int, tmp_path: Path) -> No
         np.testing.assert_array_equal(model.classes_[run_c(program, model, given)[0]], labels)
         np.testing.assert_array_equal(run_onnx(graph, feed(model, given))["label"], labels)
         if shutil.which("node"):
-            cells = given.rows() if name == "table" else given.tolist()
+            if name == "table":
+                cells = given.rows()
+            else:
+                cells = given.tolist()
             found = predicted(tmp_path, model, [list(row) for row in cells])
             assert [answer["label"] for answer in found] == [str(label) for label in labels.tolist()]

@@ -71,9 +71,12 @@ def path_models() -> dict[str, Model]:
         return BAM(tuple(4 * W for W in net.weights), tuple(rng.normal(size=b.shape) for b in net.biases))
 
     def words(length: int) -> Any:
-        return models.BOOK if length == 3 else code_words(5, length)
+        if length == 3:
+            return models.BOOK
+        return code_words(5, length)
 
-    vowels, several = Labels(np.array(["a", "e", "i", "o", "u"])), [network(4, 20, 15, 5) for _ in range(2)]
+    vowels = Labels(np.array(["a", "e", "i", "o", "u"]))
+    several = [network(4, 20, 15, 5) for _ in range(2)]
     own = [network(4, 20, 3) for _ in range(2)]
     return {
         "paths": Model(Paths.from_networks([network(4, 30, 20, 1)], rng, n_paths=15)),
@@ -184,11 +187,17 @@ def test_contributions_and_regions(tmp_path: Path, name: str, exact_columns: int
         model, frame = table_model()
         if name != "table":
             model = models.model("classes", model.n_inputs, preparation=model.preparation)
-        rows, dated = cells(frame), models.with_dates(frame, frame.columns[5])
-        X, background = dated[:5], dated[5:12]
+        rows = cells(frame)
+        dated = models.with_dates(frame, frame.columns[5])
+        X = dated[:5]
+        background = dated[5:12]
     else:
-        model = models.model("drawn", 4) if name == "drawn" else path_models()[name]
-        X, background = rng.normal(size=(5, 4)), rng.normal(size=(6, 4))
+        if name == "drawn":
+            model = models.model("drawn", 4)
+        else:
+            model = path_models()[name]
+        X = rng.normal(size=(5, 4))
+        background = rng.normal(size=(6, 4))
         rows = X.tolist()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenWarning)

@@ -26,7 +26,10 @@ onnxruntime = pytest.importorskip("onnxruntime")
 
 
 def run(model: Any, given: dict[str, Any]) -> dict[str, Any]:
-    content = model if isinstance(model, bytes) else model.SerializeToString()
+    if isinstance(model, bytes):
+        content = model
+    else:
+        content = model.SerializeToString()
     session = onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"])
     return dict(zip([output.name for output in session.get_outputs()], session.run(None, given), strict=True))
 
@@ -51,7 +54,9 @@ def feed(model: Model, rows: Any) -> dict[str, Any]:
 def check(model: Model, rows: Any, reference: Any = None) -> None:
     """Same labels, and probabilities within 1e-6."""
     found = run(onnx_program(model), feed(model, rows))
-    given = rows if reference is None else reference
+    given = reference
+    if reference is None:
+        given = rows
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenWarning)
         expected = model.predict(given)

@@ -145,7 +145,9 @@ def check(exporter: Exporter, model: Model, rows: Any, folder: Path, reference: 
 def test_every_kind_of_predictor(exporter: Exporter, kind: str, tmp_path: Path) -> None:
     X = np.random.default_rng(7).normal(size=(500, 6)).astype(np.float32)
     X[np.random.default_rng(8).random(X.shape) < 0.2] = 0
-    calibration = models.calibrated() if kind in ("mixture", "classes by paths") else None
+    calibration = None
+    if kind in ("mixture", "classes by paths"):
+        calibration = models.calibrated()
     check(exporter, models.model(kind, 6, calibration=calibration), X, tmp_path)
 
 
@@ -200,9 +202,13 @@ def test_abstentions_of_wide_networks_and_mixtures(exporter: Exporter, kind: str
 @pytest.mark.parametrize("name", models.preparations(6))
 def test_every_preparation_of_an_array(exporter: Exporter, name: str, tmp_path: Path) -> None:
     preparation = models.preparations(6)[name]
-    width = 6 if preparation is None else preparation.n_features_out
+    width = preparation.n_features_out
+    if preparation is None:
+        width = 6
     X = np.random.default_rng(8).normal(size=(500, 6))
-    names = models.HOSTILE if name in ("coded", "clipped", "thermometer") else None
+    names = None
+    if name in ("coded", "clipped", "thermometer"):
+        names = models.HOSTILE
     model = models.model("compact", width, preparation=preparation, feature_names=names)
     check(exporter, model, X, tmp_path)
 
@@ -216,7 +222,9 @@ def far_preparation(name: str, train: Any) -> Any:
         table: Any = as_preparation(TablePreparation().fit(pl.DataFrame(train, schema=list(FAR))))
         return CodedMap.of(table, table.transform(pl.DataFrame(train, schema=list(FAR))))
     base = as_preparation((MinMaxScaler(clip=True) if name == "minmax" else StandardScaler()).fit(train))
-    return CodedMap.of(base, base.transform(train)) if name == "coded" else base
+    if name == "coded":
+        return CodedMap.of(base, base.transform(train))
+    return base
 
 
 @every_exporter
@@ -227,14 +235,20 @@ def test_columns_far_from_zero(exporter: Exporter, name: str, tmp_path: Path) ->
     centres, deviations = np.array(list(FAR.values())).T
     train, X = (centres + deviations * rng.normal(size=(n, len(FAR))) for n in (300, 1000))
     preparation = far_preparation(name, train)
-    names = tuple(FAR) if name == "named columns" else None
+    names = None
+    if name == "named columns":
+        names = tuple(FAR)
     model = models.model("compact", preparation.n_features_out, preparation=preparation, feature_names=names)
     single = X.astype(np.float32)
     for column in range(len(FAR)):
         rounded = X.copy()
         rounded[:, column] = single[:, column]
-        given = pl.DataFrame(rounded, schema=list(FAR)) if name == "table" else rounded
-        full = pl.DataFrame(X, schema=list(FAR)) if name == "table" else X
+        given = rounded
+        if name == "table":
+            given = pl.DataFrame(rounded, schema=list(FAR))
+        full = X
+        if name == "table":
+            full = pl.DataFrame(X, schema=list(FAR))
         assert (model.predict(given) != model.predict(full)).any()  # else rounding could not be noticed
     for rows in (X, single):
         check(exporter, model, pl.DataFrame(rows, schema=list(FAR)) if name == "table" else rows, tmp_path)
@@ -280,7 +294,9 @@ def test_rows_that_python_refuses_are_refused(exporter: Exporter, name: str, tmp
     preparation = models.preparations(6)[name]
     model = models.model("drawn", 6 if preparation is None else preparation.n_features_out, preparation=preparation)
     X = np.ones((4, 6), np.float32)
-    X[1, 3], X[2, 3], X[3, 0] = np.nan, np.inf, -np.inf
+    X[1, 3] = np.nan
+    X[2, 3] = np.inf
+    X[3, 0] = -np.inf
     for row in X[1:]:
         with pytest.raises(ValueError, match="NaN"):
             model.predict(row[None])

@@ -13,7 +13,9 @@ pytestmark = pytest.mark.skipif("ABNET_DATA" not in os.environ, reason="set ABNE
 
 
 def train(dataset: str, model: str, sizes: tuple[int, ...]) -> list[Result]:
-    rates = (None,) if model == "EBP" else LEARNING_RATES
+    rates = LEARNING_RATES
+    if model == "EBP":
+        rates = (None,)
     return run_group(SettingGroup(tuple(Setting(dataset, model, sizes, rate, 0) for rate in rates)), data_dir=None)
 
 

@@ -20,7 +20,9 @@ from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
 from abnet.tables.labels import Labels
 
-N, ERRORS, ROWS = 400, 12, 3000
+N = 400
+ERRORS = 12
+ROWS = 3000
 
 
 @pytest.fixture

@@ -203,7 +203,8 @@ def test_a_certificate_cannot_claim_more_than_its_record_earns(model: Path) -> N
     rewrite_config(model, certificate={**claimed, "gibbs_risk_bound": claimed["gibbs_risk_bound"] - 0.01})
     assert "gibbs_risk_bound" in refused(model)
     for statement in claimed["statements"]:
-        honest, statement["value"] = statement["value"], statement["value"] - 0.01
+        honest = statement["value"]
+        statement["value"] = statement["value"] - 0.01
         rewrite_config(model, certificate=claimed)
         assert str(statement["value"])[:6] in refused(model)
         statement["value"] = honest
@@ -222,7 +223,10 @@ def test_every_altered_field_of_a_certificate_is_refused_or_harmless(model: Path
     strange: list[Any] = [None, True, -1, 2, 1e300, "x", [], {}, [1], 0]
     altered = [{**record, name: value} for name in record for value in strange]
     for part in ("facts", "statements"):
-        first = record[part] if part == "facts" else record[part][0]
+        if part == "facts":
+            first = record[part]
+        else:
+            first = record[part][0]
         for name in first:
             for value in strange:
                 made = {**first, name: value}

@@ -123,7 +123,8 @@ def fitted_on(rows: np.ndarray, labels: np.ndarray, **card: Any) -> Model:
 @pytest.mark.parametrize("turned", [False, True], ids=["as they were", "sorted"])
 def test_rows_of_the_fit_are_refused(npartitions: int, turned: bool) -> None:
     X, y = rows(models.model("compact", 3), 60)
-    model, frame = fitted_on(X, y), pd.DataFrame(X, columns=NAMES).assign(target=y)
+    model = fitted_on(X, y)
+    frame = pd.DataFrame(X, columns=NAMES).assign(target=y)
     if turned:
         frame = frame.sort_values("a")[["target", "c", "a", "b"]]
     new = frame.assign(a=frame["a"] + 0.01)
@@ -191,7 +192,10 @@ def test_the_bound_for_a_new_group_holds(sort: bool) -> None:
         X = rng.normal(size=(len(patient), 3))
         answers = model.labels.encode(model.predict(X))
         y = model.labels.decode(np.where(wrong, 1 - answers, answers))
-        order = np.argsort(wrong, kind="stable") if sort else rng.permutation(len(wrong))
+        if sort:
+            order = np.argsort(wrong, kind="stable")
+        else:
+            order = rng.permutation(len(wrong))
         parts = [partition_evidence(model, X[rows], y[rows], groups=patient[rows]) for rows in np.array_split(order, 4)]
         rate = true * 0.9 + (1 - true) * 0.3 / 7
         by_groups += (certify_parts(model, parts, delta=delta, random_state=0).vote_error_bound or 0.0) < rate

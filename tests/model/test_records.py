@@ -16,7 +16,10 @@ pytestmark = pytest.mark.filterwarnings("ignore::abnet.tables.unseen.UnseenWarni
 def test_rows_of_a_table(coded: bool) -> None:
     table: Any = models.columns()
     names = [column.name for column in table.columns]
-    table = CodedMap(table, ((-0.5, 0.75), *[()] * (table.n_features_out - 1))) if coded else table
+    if coded:
+        table = CodedMap(table, ((-0.5, 0.75), *[()] * (table.n_features_out - 1)))
+    else:
+        table = table
     model = models.model("classes", table.n_features_out, preparation=table)
     frame = models.with_dates(models.table(30, names), names[5]).with_columns(more=pl.lit(1))
     rows = frame.to_dicts()

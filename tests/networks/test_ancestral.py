@@ -33,9 +33,11 @@ def z_scores(values: Any, truth: Any) -> Any:
 
 @each_depth
 def test_paths_are_unbiased(sizes: tuple[int, ...], rng: np.random.Generator) -> None:
-    network, X = random_network(rng, sizes, scale=2.0), rng.normal(size=(5, 3))
+    network = random_network(rng, sizes, scale=2.0)
+    X = rng.normal(size=(5, 3))
     keys = jax.random.split(jax.random.key(1), DRAWS)
-    layers, lifted = jax_layers(network), jnp.asarray(lift(X), jnp.float32)
+    layers = jax_layers(network)
+    lifted = jnp.asarray(lift(X), jnp.float32)
     paths = ancestral.straight_through, ancestral.local_expectation
     for values in jax.jit(jax.vmap(lambda k: [path(layers, lifted, k) for path in paths]))(keys):
         assert np.abs(z_scores(values, exact.expected_output(network, X))).max() < 4.5
@@ -45,7 +47,8 @@ def test_mean_over_paths_is_the_mean_of_separate_paths(rng: np.random.Generator)
     layers = jax_layers(random_network(rng, (3, 4, 3, 1)))
     lifted = jnp.asarray(lift(rng.normal(size=(2, 3))), jnp.float32)
     keys = jax.random.split(jax.random.key(0), 3)
-    path, output = jax.jit(ancestral.local_expectation), jax.jit(ancestral.output, static_argnums=3)
+    path = jax.jit(ancestral.local_expectation)
+    output = jax.jit(ancestral.output, static_argnums=3)
     separate = np.mean([path(layers, lifted, k) for k in keys], axis=0)
     np.testing.assert_allclose(output(layers, lifted, jax.random.key(0), 3), separate, atol=1e-6)
 
@@ -68,7 +71,8 @@ def test_local_expectation_gradient_is_unbiased_in_the_last_two_layers(
 ) -> None:
     network = random_network(rng, sizes, scale=2.0)
     lifted = jnp.asarray(lift(rng.normal(size=(4, 3))), jnp.float32)
-    drawn, truth = gradients(ancestral.local_expectation, network, lifted), true_gradients(network, lifted)
+    drawn = gradients(ancestral.local_expectation, network, lifted)
+    truth = true_gradients(network, lifted)
     for layer in (-1, -2):
         assert np.abs(z_scores(drawn[layer], truth[layer])).max() < 4.5
 
@@ -76,7 +80,8 @@ def test_local_expectation_gradient_is_unbiased_in_the_last_two_layers(
 def test_straight_through_gradient_is_biased(rng: np.random.Generator) -> None:
     network = random_network(rng, (3, 4, 1), scale=2.0)
     lifted = jnp.asarray(lift(rng.normal(size=(4, 3))), jnp.float32)
-    drawn, truth = gradients(ancestral.straight_through, network, lifted), true_gradients(network, lifted)
+    drawn = gradients(ancestral.straight_through, network, lifted)
+    truth = true_gradients(network, lifted)
     assert np.abs(z_scores(drawn[0], truth[0])).max() > 10
 
 
@@ -90,7 +95,8 @@ def test_normal_mean_is_close_for_many_small_weights_and_not_for_one_large(rng: 
     even = rng.choice([-1.0, 1.0], (1, 13))
     np.testing.assert_allclose(ancestral.normal_mean(even, m), enumerated(even, m), atol=5e-3)
     dominant = np.zeros((1, 13))
-    dominant[0, 0], dominant[0, -1] = 60.0, 30.0
+    dominant[0, 0] = 60.0
+    dominant[0, -1] = 30.0
     assert np.abs(ancestral.normal_mean(dominant, m) - enumerated(dominant, m)).max() > 0.1
 
 

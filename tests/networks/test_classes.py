@@ -26,7 +26,9 @@ def exact_probabilities(network: BAM, X: Any, K: int) -> Any:
 def test_probabilities_are_the_shares_of_drawn_networks(
     sizes: tuple[int, ...], K: int, rng: np.random.Generator
 ) -> None:
-    network, X, draws = random_network(rng, sizes, scale=2.0), rng.normal(size=(4, sizes[0])), 6000
+    network = random_network(rng, sizes, scale=2.0)
+    X = rng.normal(size=(4, sizes[0]))
+    draws = 6000
     words = code_words(K, sizes[-1])
     counts = np.zeros((4, K))
     for _ in range(draws):
@@ -44,16 +46,20 @@ def test_probabilities_are_nonnegative_and_sum_to_one(sizes: tuple[int, ...], K:
 
 
 def test_two_classes_are_the_binary_network(rng: np.random.Generator) -> None:
-    network, X = random_network(rng, (3, 4, 3, 1), scale=2.0), rng.normal(size=(6, 3))
-    P, F = exact_probabilities(network, X, 2), exact.expected_output(network, X)
+    network = random_network(rng, (3, 4, 3, 1), scale=2.0)
+    X = rng.normal(size=(6, 3))
+    P = exact_probabilities(network, X, 2)
+    F = exact.expected_output(network, X)
     np.testing.assert_allclose(P, np.stack([0.5 - F / 2, 0.5 + F / 2], axis=1), atol=1e-12)
 
 
 @each_case
 def test_paths_are_unbiased(sizes: tuple[int, ...], K: int, rng: np.random.Generator) -> None:
-    network, X = random_network(rng, sizes, scale=2.0), rng.normal(size=(5, sizes[0]))
+    network = random_network(rng, sizes, scale=2.0)
+    X = rng.normal(size=(5, sizes[0]))
     layers = tuple(jnp.asarray(V, jnp.float32) for V in network.layers)
-    lifted, table = jnp.asarray(lift(X), jnp.float32), jnp.asarray(decode_table(code_words(K, sizes[-1])))
+    lifted = jnp.asarray(lift(X), jnp.float32)
+    table = jnp.asarray(decode_table(code_words(K, sizes[-1])))
     keys = jax.random.split(jax.random.key(1), 4000)
     draw = jax.jit(jax.vmap(lambda k: classes.path_probabilities(layers, lifted, k, 1, table)))
     values = np.asarray(draw(keys), np.float64)
@@ -62,7 +68,8 @@ def test_paths_are_unbiased(sizes: tuple[int, ...], K: int, rng: np.random.Gener
 
 
 def test_normal_means_are_those_of_single_neurons(rng: np.random.Generator) -> None:
-    V, m = rng.normal(size=(3, 9)), rng.uniform(-1, 1, (5, 8))
+    V = rng.normal(size=(3, 9))
+    m = rng.uniform(-1, 1, (5, 8))
     together = normal_means(V, m.T)
     for neuron in range(3):
         np.testing.assert_allclose(together[neuron], ancestral.normal_mean(V[neuron : neuron + 1], m), atol=1e-14)
@@ -70,7 +77,9 @@ def test_normal_means_are_those_of_single_neurons(rng: np.random.Generator) -> N
 
 def test_surrogate_treats_shared_outputs_as_independent(rng: np.random.Generator) -> None:
     """It sums to one, and is near the truth for a wide layer of small weights."""
-    network, X, K = random_network(rng, (3, 12, 4), scale=1.0), rng.normal(size=(6, 3)), 4
+    network = random_network(rng, (3, 12, 4), scale=1.0)
+    X = rng.normal(size=(6, 3))
+    K = 4
     layers = tuple(jnp.asarray(V, jnp.float32) for V in network.layers)
     table = jnp.asarray(decode_table(code_words(K, 4)))
     surrogate = jax.jit(classes.normal_probabilities, static_argnums=3)

@@ -61,13 +61,15 @@ def enumerate_outputs(bam: BAM, X: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("sizes", ARCHITECTURES, ids=str)
 def test_equals_enumeration_in_float64(sizes: tuple[int, ...], rng: np.random.Generator) -> None:
-    bam, X = random_network(rng, sizes), inputs(rng, sizes[0])
+    bam = random_network(rng, sizes)
+    X = inputs(rng, sizes[0])
     np.testing.assert_allclose(expected_output(bam, X), enumerate_outputs(bam, X), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("sizes", [(3, 2, 1), (3, 4, 4, 4, 1), (3, 3, 2, 2, 2, 3, 1)], ids=str)
 def test_jax_equals_enumeration_in_both_precisions(sizes: tuple[int, ...], rng: np.random.Generator) -> None:
-    bam, X = random_network(rng, sizes), inputs(rng, sizes[0])
+    bam = random_network(rng, sizes)
+    X = inputs(rng, sizes[0])
     single = compiled_output(jax.tree.map(lambda a: np.asarray(a, np.float32), bam), X)
     assert single.dtype == jnp.float32
     np.testing.assert_allclose(single, enumerate_outputs(bam, X), rtol=0, atol=1e-5)
@@ -80,11 +82,14 @@ def test_jax_equals_enumeration_in_both_precisions(sizes: tuple[int, ...], rng: 
 @pytest.mark.parametrize("sizes", ARCHITECTURES, ids=str)
 def test_is_the_mean_over_sampled_networks(sizes: tuple[int, ...], rng: np.random.Generator) -> None:
     """z-test against networks with every weight and bias perturbed and sign activations: the definition itself."""
-    bam, X, draws = random_network(rng, sizes, 1.0), inputs(rng, sizes[0]), 20_000
+    bam = random_network(rng, sizes, 1.0)
+    X = inputs(rng, sizes[0])
+    draws = 20_000
     F = expected_output(bam, X)
     s = np.broadcast_to(X, (draws, *X.shape))
     for W, b in zip(bam.weights, bam.biases, strict=True):
-        W, b = W + rng.normal(size=(draws, *W.shape)), b + rng.normal(size=(draws, *b.shape))
+        W = W + rng.normal(size=(draws, *W.shape))
+        b = b + rng.normal(size=(draws, *b.shape))
         s = np.where(np.einsum("tij,tnj->tni", W, s) + b[:, None, :] >= 0, 1.0, -1.0)
     z = (s[:, :, 0].mean(0) - F) / np.sqrt((1 - F**2) / draws)
     assert np.abs(z).max() < 4.5
@@ -112,7 +117,8 @@ def test_transition_columns_and_layer_probabilities_sum_to_one(rng: np.random.Ge
 
 @pytest.mark.parametrize("sizes", [(3, 4, 1), (3, 6, 5, 1)], ids=str)
 def test_region_values_are_bounded_and_give_the_output(sizes: tuple[int, ...], rng: np.random.Generator) -> None:
-    bam, X = random_network(rng, sizes, 3.0), inputs(rng, sizes[0])
+    bam = random_network(rng, sizes, 3.0)
+    X = inputs(rng, sizes[0])
     H = region_values(bam)
     assert H.shape == (2 ** sizes[1],)
     assert np.abs(H).max() <= 1
@@ -154,7 +160,8 @@ def test_lift_survives_huge_and_empty_rows() -> None:
 
 
 def test_flipping_a_unit_changes_nothing(rng: np.random.Generator) -> None:
-    bam, X = random_network(rng, (3, 4, 3, 1)), rng.normal(size=(6, 3))
+    bam = random_network(rng, (3, 4, 3, 1))
+    X = rng.normal(size=(6, 3))
     V1, V2, V3 = (V.copy() for V in bam.layers)
     V1[2] *= -1
     V2[:, 2] *= -1
@@ -163,7 +170,8 @@ def test_flipping_a_unit_changes_nothing(rng: np.random.Generator) -> None:
 
 
 def test_large_weights_approach_the_sign_network(rng: np.random.Generator) -> None:
-    bam, X = random_network(rng, (3, 4, 3, 1)), rng.normal(size=(40, 3))
+    bam = random_network(rng, (3, 4, 3, 1))
+    X = rng.normal(size=(40, 3))
     huge = BAM(tuple(1e6 * W for W in bam.weights), tuple(1e6 * b for b in bam.biases))
     np.testing.assert_allclose(expected_output(huge, X), bam.predict(X), atol=1e-3)
 
@@ -177,7 +185,8 @@ def test_the_vote_and_the_map_network_can_disagree() -> None:
 
 
 def test_gradients_match_finite_differences(rng: np.random.Generator) -> None:
-    bam, X = random_network(rng, (2, 3, 3, 2, 1)), rng.normal(size=(3, 2))
+    bam = random_network(rng, (2, 3, 3, 2, 1))
+    X = rng.normal(size=(3, 2))
     weights = rng.normal(size=3)
 
     def value(b: BAM) -> float:
@@ -215,7 +224,8 @@ def test_works_under_jit_and_vmap_over_networks(rng: np.random.Generator) -> Non
 
 
 def test_kl_counts_every_weight_and_bias(rng: np.random.Generator) -> None:
-    a, b = random_network(rng, (3, 2, 1)), random_network(rng, (3, 2, 1))
+    a = random_network(rng, (3, 2, 1))
+    b = random_network(rng, (3, 2, 1))
     expected = sum(((p - q) ** 2).sum() for p, q in zip(a.layers, b.layers, strict=True)) / 2
     assert kl(a, b) == pytest.approx(expected, rel=1e-14)
     assert kl(a, a) == 0
@@ -223,7 +233,8 @@ def test_kl_counts_every_weight_and_bias(rng: np.random.Generator) -> None:
 
 def test_kl_is_the_divergence_of_the_gaussians(rng: np.random.Generator) -> None:
     """Monte Carlo mean of the log density ratio under the posterior."""
-    a, b = random_network(rng, (2, 2, 1), 0.3), random_network(rng, (2, 2, 1), 0.3)
+    a = random_network(rng, (2, 2, 1), 0.3)
+    b = random_network(rng, (2, 2, 1), 0.3)
     mean, other = (np.concatenate([V.ravel() for V in net.layers]) for net in (a, b))
     draws = mean + rng.normal(size=(40_000, mean.size))
     ratio = 0.5 * ((draws - other) ** 2 - (draws - mean) ** 2).sum(1)
@@ -262,7 +273,9 @@ WIDE = [(3, 30, 1), (3, 4, 30, 1), (3, 3, 2, 40, 1)]
 def test_a_wide_last_hidden_layer_is_the_mean_over_drawn_networks(
     sizes: tuple[int, ...], rng: np.random.Generator
 ) -> None:
-    bam, X, draws = random_network(rng, sizes), inputs(rng, sizes[0]), 4000
+    bam = random_network(rng, sizes)
+    X = inputs(rng, sizes[0])
+    draws = 4000
     F = expected_output(bam, X)
     votes = np.mean([bam.perturb(rng).predict(X) for _ in range(draws)], axis=0)
     assert np.abs((votes - F) / np.sqrt((1 - F**2) / draws)).max() < 4.5
@@ -274,7 +287,8 @@ def test_the_series_equals_enumeration_within_the_proved_error(
 ) -> None:
     """With a smaller T the error can be seen; it would not be proved without that of the series."""
     monkeypatch.setattr(independent_signs, "WIDEST_TABLE", 0)
-    bam, X = random_network(rng, sizes), inputs(rng, sizes[0])
+    bam = random_network(rng, sizes)
+    X = inputs(rng, sizes[0])
     truth = enumerate_outputs(bam, X)
     error = np.abs(expected_output(bam, X) - truth).max()
     assert error <= exact.output_error(bam.layers) < 1e-11
@@ -289,7 +303,8 @@ def test_the_proved_error_holds_in_exact_arithmetic(rng: np.random.Generator) ->
     for narrow in (12, 0):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(independent_signs, "WIDEST_TABLE", narrow)
-            bam, X = random_network(rng, (2, 3, 4, 1)), rng.normal(size=(3, 2))
+            bam = random_network(rng, (2, 3, 4, 1))
+            X = rng.normal(size=(3, 2))
             with mpmath.workdps(40):
                 weights = [ManyDigits.asarray(W) for W in bam.weights]
                 biases = [ManyDigits.asarray(b) for b in bam.biases]
@@ -326,7 +341,8 @@ def test_the_surrogate_is_the_normal_approximation_of_wide_layers_only(rng: np.r
 
 
 def test_wrong_shapes_are_errors_and_not_numbers(rng: np.random.Generator) -> None:
-    two, X = random_network(rng, (3, 2, 2)), rng.normal(size=(4, 3))
+    two = random_network(rng, (3, 2, 2))
+    X = rng.normal(size=(4, 3))
     for compute in (expected_output, pbgnet.expected_output, lambda network, X: region_values(network)):
         with pytest.raises(ValueError, match=r"\b2 output"):
             compute(two, X)
@@ -339,7 +355,8 @@ def test_wrong_shapes_are_errors_and_not_numbers(rng: np.random.Generator) -> No
 @pytest.mark.parametrize("module", [exact, pbgnet])
 def test_kl_of_networks_of_different_widths_is_an_error(module: Any, rng: np.random.Generator) -> None:
     """Of broadcasting sizes: one hidden unit against three."""
-    one, other = random_network(rng, (3, 1, 1)), random_network(rng, (3, 3, 1))
+    one = random_network(rng, (3, 1, 1))
+    other = random_network(rng, (3, 3, 1))
     deeper = random_network(rng, (3, 1, 1, 1))
     with pytest.raises(ValueError, match="layer 1"):
         module.kl(one, other)
@@ -353,7 +370,8 @@ def test_shapes_in_annotations_are_checked_in_tests(rng: np.random.Generator) ->
 
 
 def test_region_probabilities_are_products_of_their_units(rng: np.random.Generator) -> None:
-    bam, X = random_network(rng, (3, 3, 1)), rng.normal(size=(4, 3))
+    bam = random_network(rng, (3, 3, 1))
+    X = rng.normal(size=(4, 3))
     m = scipy.special.erf((X @ bam.weights[0].T + bam.biases[0]) / np.sqrt(2 * (np.sum(X**2, axis=1) + 1))[:, None])
     expected = [[np.prod((1 + corner * row) / 2) for corner in corners(3, np.float64)] for row in m]
     np.testing.assert_allclose(exact.region_probabilities(bam.weights[0], bam.biases[0], X), expected, atol=1e-14)

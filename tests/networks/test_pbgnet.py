@@ -14,7 +14,8 @@ from networks.as_written import pbgnet_output
 
 @pytest.mark.parametrize("sizes", [(3, 2, 1), (3, 4, 3, 1), (2, 3, 1, 3, 1), (2, 2, 3, 2, 3, 1)], ids=str)
 def test_equals_the_formula_as_written(sizes: tuple[int, ...], rng: np.random.Generator) -> None:
-    bam, X = random_network(rng, sizes), rng.normal(size=(5, sizes[0]))
+    bam = random_network(rng, sizes)
+    X = rng.normal(size=(5, sizes[0]))
     expected: Any = [pbgnet_output(bam.weights, bam.biases, x, np, scipy.special.erf) for x in X]
     np.testing.assert_allclose(pbgnet.expected_output(bam, X), expected, rtol=0, atol=1e-12)
     in_jax = jax.jit(lambda b: pbgnet.expected_output(b, X))
@@ -25,13 +26,15 @@ def test_equals_the_formula_as_written(sizes: tuple[int, ...], rng: np.random.Ge
 
 def test_equals_abnet_with_one_hidden_layer_and_differs_with_two(rng: np.random.Generator) -> None:
     X = rng.normal(size=(5, 3))
-    one, two = random_network(rng, (3, 4, 1)), random_network(rng, (3, 4, 4, 1))
+    one = random_network(rng, (3, 4, 1))
+    two = random_network(rng, (3, 4, 4, 1))
     np.testing.assert_allclose(pbgnet.expected_output(one, X), exact.expected_output(one, X), atol=1e-14)
     assert np.abs(pbgnet.expected_output(two, X) - exact.expected_output(two, X)).max() > 1e-3
 
 
 def test_kl_counts_a_layer_once_per_path(rng: np.random.Generator) -> None:
-    a, b = random_network(rng, (3, 4, 2, 1)), random_network(rng, (3, 4, 2, 1))
+    a = random_network(rng, (3, 4, 2, 1))
+    b = random_network(rng, (3, 4, 2, 1))
     squares = [((p - q) ** 2).sum() for p, q in zip(a.layers, b.layers, strict=True)]
     assert pbgnet.kl(a, b) == pytest.approx(0.5 * (2 * squares[0] + squares[1] + squares[2]), rel=1e-14)
     assert pbgnet.layer_counts((5, 4, 3, 2, 1)) == (6, 2, 1, 1)
@@ -44,7 +47,8 @@ def test_series_equal_the_formula_as_written_within_the_proved_error(
 ) -> None:
     """With a smaller T the errors of all layers can be seen."""
     monkeypatch.setattr(independent_signs, "WIDEST_TABLE", 0)
-    bam, X = random_network(rng, sizes), rng.normal(size=(5, sizes[0]))
+    bam = random_network(rng, sizes)
+    X = rng.normal(size=(5, sizes[0]))
     expected: Any = [pbgnet_output(bam.weights, bam.biases, x, np, scipy.special.erf) for x in X]
     error = np.abs(pbgnet.expected_output(bam, X) - expected).max()
     assert error < 1e-13
@@ -56,7 +60,9 @@ def test_series_equal_the_formula_as_written_within_the_proved_error(
 
 def test_a_wide_network_is_the_mean_over_independent_draws_of_the_layers_below(rng: np.random.Generator) -> None:
     """Every neuron of layer 2 reads signs of its own, and so does the output."""
-    bam, X, draws = random_network(rng, (3, 40, 20, 1)), rng.normal(size=(3, 3)), 2000
+    bam = random_network(rng, (3, 40, 20, 1))
+    X = rng.normal(size=(3, 3))
+    draws = 2000
     F = pbgnet.expected_output(bam, X)
     m = mean_activation(bam.layers[0], lift(X))
     for row, expected in zip(m, F, strict=True):

@@ -58,7 +58,9 @@ def deviations(some: Posterior) -> np.ndarray:
 @pytest.mark.parametrize("count", [1, 3])
 def test_output_is_the_mean_over_drawn_networks(count: int, rng: np.random.Generator) -> None:
     """z-test against networks with every weight and bias drawn, sign activations, and deviations other than 1."""
-    some, X, draws = posterior(rng, count), rng.normal(size=(5, 3)), 2000
+    some = posterior(rng, count)
+    X = rng.normal(size=(5, 3))
+    draws = 2000
     F = some.output(lift(X))
     votes = np.mean([some.draw(rng)[0].predict(X) for _ in range(draws)], axis=0)
     assert np.abs((votes - F) / np.sqrt((1 - F**2) / draws)).max() < 4.5
@@ -121,8 +123,10 @@ def test_draws_are_normal_around_the_centres(rng: np.random.Generator) -> None:
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_jax_gives_what_numpy_gives_under_jit_vmap_and_grad(count: int, rng: np.random.Generator) -> None:
-    some, lifted = posterior(rng, count), lift(rng.normal(size=(4, 3)))
-    ours, rows = in_jax(some), jnp.asarray(lifted, jnp.float32)
+    some = posterior(rng, count)
+    lifted = lift(rng.normal(size=(4, 3)))
+    ours = in_jax(some)
+    rows = jnp.asarray(lifted, jnp.float32)
     value = jax.jit(lambda p: (p.output(rows), p.kl()))
     np.testing.assert_allclose(value(ours)[0], some.output(lifted), atol=1e-5)
     np.testing.assert_allclose(value(ours)[1], some.kl(), rtol=1e-5)
@@ -135,7 +139,8 @@ def test_jax_gives_what_numpy_gives_under_jit_vmap_and_grad(count: int, rng: np.
 
 
 def test_members_in_units_of_their_deviations_have_the_same_output(rng: np.random.Generator) -> None:
-    some, X = posterior(rng, 2), rng.normal(size=(4, 3))
+    some = posterior(rng, 2)
+    X = rng.normal(size=(4, 3))
     mean = np.mean([exact.expected_output(network, X) for network in some.members], axis=0)
     np.testing.assert_allclose(some.output(lift(X)), mean, atol=1e-12)
     with pytest.raises(ValueError, match="2 members"):
@@ -157,7 +162,8 @@ def test_aggregations_of_two_classes_refuse_a_table(aggregation: Aggregation, rn
 
 
 def test_networks_that_do_not_belong_together_are_refused(rng: np.random.Generator) -> None:
-    one, other = random_network(rng, (3, 2, 1)), random_network(rng, (3, 4, 1))
+    one = random_network(rng, (3, 2, 1))
+    other = random_network(rng, (3, 4, 1))
     with pytest.raises(ValueError, match="sizes"):
         Posterior.from_networks([one], [other], Exact())
     with pytest.raises(ValueError, match="2 networks"):
@@ -203,7 +209,8 @@ def test_every_aggregation_learns_in_the_one_learner(aggregation: Aggregation, r
     learner = PosteriorLearner(SIZES, aggregation)
     state = start(Posterior.from_networks([network], [network], aggregation), Objective.BOUND, 500, 0.05)
     X = rng.normal(size=(16, 3))
-    inputs, targets = jnp.asarray(lift(X), jnp.float32), jnp.asarray(np.sign(X[:, 0]), jnp.float32)
+    inputs = jnp.asarray(lift(X), jnp.float32)
+    targets = jnp.asarray(np.sign(X[:, 0]), jnp.float32)
 
     @jax.jit
     def three_steps(state: State) -> tuple[State, jax.Array]:
@@ -223,9 +230,11 @@ def test_every_aggregation_learns_in_the_one_learner(aggregation: Aggregation, r
 
 @pytest.mark.parametrize("aggregation", ALL, ids=lambda a: type(a).__name__)
 def test_losses_are_unbiased_or_not_offered(aggregation: Aggregation, rng: np.random.Generator) -> None:
-    network, X = random_network(rng, SIZES).astype(np.float32), rng.normal(size=(5, 3))
+    network = random_network(rng, SIZES).astype(np.float32)
+    X = rng.normal(size=(5, 3))
     y = np.sign(rng.normal(size=5))
-    lifted, targets = jnp.asarray(lift(X), jnp.float32), jnp.asarray(y, jnp.float32)
+    lifted = jnp.asarray(lift(X), jnp.float32)
+    targets = jnp.asarray(y, jnp.float32)
     layers = tuple(map(jnp.asarray, network.layers))
     keys = jax.random.split(jax.random.key(0), 4000)
     if jax.eval_shape(lambda k: aggregation.losses(layers, lifted, targets, k), keys[0]) is None:
@@ -233,7 +242,9 @@ def test_losses_are_unbiased_or_not_offered(aggregation: Aggregation, rng: np.ra
         return
     drawn = jax.jit(jax.vmap(lambda k: aggregation.losses(layers, lifted, targets, k)))(keys)
     losses = np.asarray(drawn, np.float64)
-    module = pbgnet if isinstance(aggregation, PBGNet) else exact
+    module = exact
+    if isinstance(aggregation, PBGNet):
+        module = pbgnet
     truth = linear_loss(module.expected_output(network.astype(np.float64), X), y)
     assert (losses.std(axis=0).max() > 1e-3) == aggregation.sampled
     assert np.abs(losses.mean(axis=0) - truth).max() < 4.5 * losses.std(axis=0).max() / 4000**0.5 + 1e-5
@@ -244,13 +255,20 @@ def test_every_aggregation_is_callable_on_a_network_and_plain_inputs(
     aggregation: Aggregation, rng: np.random.Generator
 ) -> None:
     """In the mean over keys it is the exact output, PBGNet's, or here half of it; the biased ones are only close."""
-    network, X = random_network(rng, SIZES, 0.7).astype(np.float32), rng.normal(size=(5, 3))
+    network = random_network(rng, SIZES, 0.7).astype(np.float32)
+    X = rng.normal(size=(5, 3))
     in_jax = jax.tree.map(jnp.asarray, network)
     keys = jax.random.split(jax.random.key(0), 500)
     mean = np.asarray(jax.jit(jax.vmap(lambda k: aggregation(in_jax, X, k)))(keys), np.float64).mean(axis=0)
-    module = pbgnet if isinstance(aggregation, (PBGNet, SampledPBGNet)) else exact
-    share = 0.5 if isinstance(aggregation, Halved) else 1.0
-    tolerance = 0.1 if isinstance(aggregation, (Uniform, SampledPBGNet)) else 0.02
+    module = exact
+    if isinstance(aggregation, (PBGNet, SampledPBGNet)):
+        module = pbgnet
+    share = 1.0
+    if isinstance(aggregation, Halved):
+        share = 0.5
+    tolerance = 0.02
+    if isinstance(aggregation, (Uniform, SampledPBGNet)):
+        tolerance = 0.1
     truth = share * module.expected_output(network.astype(np.float64), X)
     assert np.abs(mean - truth).max() < (tolerance if hasattr(aggregation, "n_samples") else 1e-5)
     with pytest.raises(ValueError, match=r"3 numbers.*\(5, 2\)"):

@@ -56,7 +56,8 @@ drawn = jax.jit(sampled_pbgnet.draw, static_argnums=2)
 def test_gradient_is_the_formula_on_the_same_draws(rng: np.random.Generator, gap: float) -> None:
     layers, _ = case(rng, (3, 4, 2))
     F = jnp.asarray(np.sign(rng.normal(size=(5, 4))) * (1 - gap * rng.uniform(1, 3, (5, 4))), jnp.float32)
-    key, T = jax.random.key(7), 50
+    key = jax.random.key(7)
+    T = 50
     slope = slopes(layers[1], F, key, T)
     s = np.asarray(drawn(key, F, T), np.float64)
     m = np.asarray(sign_means(np.asarray(layers[1], np.float64), s)).sum(axis=2, keepdims=True)
@@ -85,7 +86,8 @@ def test_rows_in_blocks_have_draws_of_their_own(rng: np.random.Generator) -> Non
     layers, lifted = case(rng, (3, 4, 1))
     alike = jnp.tile(lifted[:1], (2 * sampled_pbgnet.ROWS, 1))
     F = np.asarray(jax.jit(sampled_pbgnet.output, static_argnums=3)(layers, alike, jax.random.key(2), 30))
-    first, second = F[: sampled_pbgnet.ROWS], F[sampled_pbgnet.ROWS :]
+    first = F[: sampled_pbgnet.ROWS]
+    second = F[sampled_pbgnet.ROWS :]
     assert (first == second).mean() < 0.5
     truth = float(jax.jit(pbgnet.output)(layers, lifted[:1])[0])
     assert abs(F.mean() - truth) < 4.5 * F.std() / np.sqrt(30)

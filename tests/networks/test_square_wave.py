@@ -51,14 +51,16 @@ def means_of_all_kinds(rng: np.random.Generator, d: int) -> np.ndarray:
 @pytest.mark.parametrize("d", [1, 2, 5, 10, 14])
 @pytest.mark.parametrize("largest", [0.0, 0.1, 1.0, 10.0])
 def test_equals_enumeration(d: int, largest: float, rng: np.random.Generator) -> None:
-    V, m = layer(rng, 3, d, largest), means_of_all_kinds(rng, d)
+    V = layer(rng, 3, d, largest)
+    m = means_of_all_kinds(rng, d)
     error = np.abs(wave_means(V, m) - enumerated(V, m)).max(axis=0)
     assert error.max() <= 1e-13
     assert (error <= wave_error(V)).all()
 
 
 def test_equals_exact_arithmetic(rng: np.random.Generator) -> None:
-    V, m = layer(rng, 1, 6, 4.0), rng.uniform(-1, 1, (1, 6))
+    V = layer(rng, 1, 6, 4.0)
+    m = rng.uniform(-1, 1, (1, 6))
     with mpmath.workdps(40):
         total = mpmath.mpf(0)
         for signs in product((-1, 1), repeat=6):
@@ -72,7 +74,9 @@ def test_equals_exact_arithmetic(rng: np.random.Generator) -> None:
 @pytest.mark.parametrize("d", [100, 500])
 @pytest.mark.parametrize("scale", [1.0, 10.0])
 def test_is_the_mean_over_drawn_signs(d: int, scale: float, rng: np.random.Generator) -> None:
-    V, m, draws = scale * rng.normal(size=(2, d + 1)), rng.uniform(-1, 1, (3, d)), 20_000
+    V = scale * rng.normal(size=(2, d + 1))
+    m = rng.uniform(-1, 1, (3, d))
+    draws = 20_000
     F = wave_means(V, m)
     for row, means in zip(m, F, strict=True):
         s = np.where(rng.uniform(-1, 1, (draws, d)) < row, 1.0, -1.0)
@@ -83,7 +87,8 @@ def test_is_the_mean_over_drawn_signs(d: int, scale: float, rng: np.random.Gener
 
 @pytest.mark.parametrize(("d", "largest"), [(100, 1.0), (100, 10.0), (1000, 1.0), (1000, 10.0)])
 def test_equals_the_distribution_of_sums_of_multiples(d: int, largest: float, rng: np.random.Generator) -> None:
-    V, m = layer(rng, 2, d, largest), means_of_all_kinds(rng, d)
+    V = layer(rng, 2, d, largest)
+    m = means_of_all_kinds(rng, d)
     V[:, :-1] = np.round(10 / largest * V[:, :-1]) * largest / 10
     expected = [[mean_by_convolution(neuron, row, largest / 10) for neuron in V] for row in m]
     error = np.abs(wave_means(V, m) - expected).max(axis=0)
@@ -122,7 +127,8 @@ def test_the_proved_error_is_no_larger_than_needed(rng: np.random.Generator) -> 
 
 
 def test_wide_neurons_have_the_shorter_half_period_and_sure_rows(rng: np.random.Generator) -> None:
-    V, m = layer(rng, 2, 1000, 4.0), rng.uniform(-1, 1, (3, 1000))
+    V = layer(rng, 2, 1000, 4.0)
+    m = rng.uniform(-1, 1, (3, 1000))
     m[1] = 0.9 * np.sign(V[0, :-1])
     waves = square_waves(V)
     assert not waves.plain.any()
@@ -131,7 +137,8 @@ def test_wide_neurons_have_the_shorter_half_period_and_sure_rows(rng: np.random.
 
 
 def test_errors_of_the_means_are_counted(rng: np.random.Generator) -> None:
-    V, m = layer(rng, 5, 8, 3.0), rng.uniform(-0.9, 0.9, (50, 8))
+    V = layer(rng, 5, 8, 3.0)
+    m = rng.uniform(-0.9, 0.9, (50, 8))
     moved = m + 1e-3 * rng.choice([-1.0, 1.0], m.shape)
     change = np.abs(wave_means(V, moved) - wave_means(V, m)).max(axis=0)
     assert (change <= wave_error(V, 1e-3)).all()
@@ -146,7 +153,8 @@ def test_a_mean_that_is_no_number_is_no_sign() -> None:
 def test_blocks_of_rows_and_neurons_do_not_change_the_result(
     rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    V, m = layer(rng, 5, 12, 3.0), rng.uniform(-1, 1, (7, 12))
+    V = layer(rng, 5, 12, 3.0)
+    m = rng.uniform(-1, 1, (7, 12))
     whole = wave_means(V, m)
     monkeypatch.setattr(square_wave, "BLOCK", 50)
     monkeypatch.setattr(square_wave, "TABLE", 600)
@@ -166,7 +174,8 @@ def test_a_layer_without_a_bias_column_is_refused() -> None:
 @pytest.mark.parametrize(("d", "largest", "tolerance"), [(60, 1.0, 2e-6), (60, 12.0, 2e-3)])
 def test_in_jax_in_single_precision(d: int, largest: float, tolerance: float, rng: np.random.Generator) -> None:
     """Where the fixed number of terms is not enough for the usual T, T is smaller, and the error larger."""
-    V, m = layer(rng, 2, d, largest).astype(np.float32), means_of_all_kinds(rng, d).astype(np.float32)
+    V = layer(rng, 2, d, largest).astype(np.float32)
+    m = means_of_all_kinds(rng, d).astype(np.float32)
     F = jax.jit(wave_means)(V, jnp.asarray(m))
     assert F.dtype == jnp.float32
     waves = square_waves(V, square_wave.TERMS["float32"])
@@ -175,8 +184,11 @@ def test_in_jax_in_single_precision(d: int, largest: float, tolerance: float, rn
 
 
 def test_gradients_match_finite_differences(x64: None, rng: np.random.Generator) -> None:
-    V, m = layer(rng, 2, 30, 2.0), rng.uniform(-1, 1, (3, 30))
-    m[0, 0], V[0, 1] = 0.0, 0.0  # a factor may be exactly 0, and nothing is divided by it
+    V = layer(rng, 2, 30, 2.0)
+    m = rng.uniform(-1, 1, (3, 30))
+    # a factor may be exactly 0, and nothing is divided by it
+    m[0, 0] = 0.0
+    V[0, 1] = 0.0
     weights = rng.normal(size=(3, 2))
 
     def value(V: Any, m: Any) -> Any:

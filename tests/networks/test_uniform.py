@@ -54,7 +54,8 @@ def test_float32_stays_close_at_width_100(rng: np.random.Generator) -> None:
 
 @pytest.mark.parametrize("sizes", [(3, 4, 1), (3, 4, 3, 1), (3, 2, 4, 3, 1)])
 def test_all_representations_give_the_exact_output(sizes: tuple[int, ...], rng: np.random.Generator) -> None:
-    network, X = random_network(rng, sizes), rng.normal(size=(6, 3))
+    network = random_network(rng, sizes)
+    X = rng.normal(size=(6, 3))
     sampled = uniform.output(network.layers, lift(X), rng, 16)
     np.testing.assert_allclose(sampled, exact.expected_output(network, X), atol=1e-12)
 
@@ -69,7 +70,8 @@ def test_gradient_on_all_representations_is_exact(rng: np.random.Generator) -> N
 
 
 def test_error_falls_as_draws_grow_to_all(rng: np.random.Generator) -> None:
-    network, X = random_network(rng, (3, 6, 6, 1)), rng.normal(size=(8, 3))
+    network = random_network(rng, (3, 6, 6, 1))
+    X = rng.normal(size=(8, 3))
     truth = exact.expected_output(network, X)
 
     def error(n: int) -> float:

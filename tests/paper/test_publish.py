@@ -46,7 +46,8 @@ def test_the_papers_own_table_agrees_with_itself_and_worse_figures_do_not() -> N
 
 
 def test_the_page_is_filled_from_the_results(tmp_path: Path) -> None:
-    results, page = tmp_path / "results", tmp_path / "docs" / "page.md"
+    results = tmp_path / "results"
+    page = tmp_path / "docs" / "page.md"
     results.mkdir()
     with pytest.raises(FileNotFoundError, match="abnet reproduce table1"):
         renew_page(page, results)
@@ -63,7 +64,8 @@ def test_the_page_is_filled_from_the_results(tmp_path: Path) -> None:
 def test_the_formula_as_written_agrees_with_its_oracle_and_with_ours(rng: np.random.Generator) -> None:
     network = BAM.init(rng, (5, 3, 2, 3, 1))
     X = rng.normal(size=(4, 5)).astype(np.float32)
-    layers, lifted = tuple(map(jnp.asarray, network.layers)), jnp.asarray(lift(X))
+    layers = tuple(map(jnp.asarray, network.layers))
+    lifted = jnp.asarray(lift(X))
     got = np.asarray(jax.jit(output_as_written)(layers, lifted))
     exact_network = network.astype(np.float64)
     oracle = [abnet_output(exact_network.weights, exact_network.biases, x.astype(float), np, erf) for x in X]

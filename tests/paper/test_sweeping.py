@@ -79,7 +79,9 @@ def test_a_group_that_kills_its_process_fails_alone(fake: ModuleType) -> None:
 def test_results_that_were_not_asked_for_are_a_failure(fake: ModuleType, wrong: str) -> None:
     def train(group: Any, *, data_dir: str | None) -> Any:
         results = fake.train(group, data_dir=data_dir)
-        return results[1:] if wrong == "missing" else [replace(r, fingerprint="g") for r in results]
+        if wrong == "missing":
+            return results[1:]
+        return [replace(r, fingerprint="g") for r in results]
 
     with RunStore(":memory:") as store:
         report = sweep(fake.settings(1), store, train=train)

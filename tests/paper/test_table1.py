@@ -54,7 +54,9 @@ def chosen(results: list[Result]) -> tuple[tuple[int, ...], float | None, int, i
 
 @pytest.mark.parametrize("model", MODELS)
 def test_the_best_mean_score_is_chosen_not_the_best_test_error(model: str) -> None:
-    rate = None if model == "EBP" else 0.1
+    rate = 0.1
+    if model == "EBP":
+        rate = None
     best = [result((2, 2), rate, k, score=s, test_error=0.9, model=model) for k, s in enumerate((0.1, 0.5))]
     luckier = [result((8,), rate, k, score=s, test_error=0.0, model=model) for k, s in enumerate((0.05, 0.6))]
     assert chosen(luckier + best) == ((2, 2), rate, 2, 4)

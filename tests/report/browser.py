@@ -40,7 +40,9 @@ class Browser:
         )  # fmt: skip
         for end in (reads_at, writes_at):
             os.close(end)
-        self._buffer, self._number, self._session = b"", 0, None
+        self._buffer = b""
+        self._number = 0
+        self._session = None
         self.complaints: list[str] = []
         self.requests: list[str] = []
         deadline = time.monotonic() + 60

@@ -34,7 +34,10 @@ def hostile(kind: str = "mixture", **info: Any) -> Model:
     table = models.columns(models.HOSTILE, hashed=True)
     coded = CodedMap(table, ((-0.5, 0.75), *[()] * (table.n_features_out - 1)))
     given: dict[str, Any] = {"card": card(), "calibration": models.calibrated(), "preparation": coded, **info}
-    labels = {} if kind == "classes" else {"labels": Labels(np.array(LABELS))}
+    if kind == "classes":
+        labels = {}
+    else:
+        labels = {"labels": Labels(np.array(LABELS))}
     for seed in range(50):
         model = models.model(kind, coded.n_features_out, seed=seed, **{**labels, **given})
         if len(set(codes(model, 60).tolist())) > 1:

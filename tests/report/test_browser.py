@@ -225,12 +225,16 @@ def _typed(cell: Any, listed: list[str] | None, place: int) -> str:
     if listed is not None:
         if cell is None or cell.strip().lower() in ("", "nan", "<na>", "null"):
             return ""
-        return str(listed.index(cell)) if cell in listed else "\0another"
+        if cell in listed:
+            return str(listed.index(cell))
+        return "\0another"
     if cell is None:
         return ""
     if place == 5:
         return (date(1970, 1, 1) + timedelta(days=cell)).isoformat()
-    return {True: "true", False: "false"}[cell] if isinstance(cell, bool) else str(cell)
+    if isinstance(cell, bool):
+        return {True: "true", False: "false"}[cell]
+    return str(cell)
 
 
 @pytest.mark.parametrize("kind", ["mixture", "classes", "compact"])
@@ -271,7 +275,10 @@ def test_the_form_of_wide_networks(browser: Browser, tmp_path: Path, name: str) 
 
 @pytest.mark.parametrize("kind", ["cut", "abstain"])
 def test_the_form_decides_as_python_does(browser: Browser, tmp_path: Path, kind: str) -> None:
-    rule = {"threshold": 0.2, "positive": 0} if kind == "cut" else {"threshold": 0.4}
+    if kind == "cut":
+        rule = {"threshold": 0.2, "positive": 0}
+    else:
+        rule = {"threshold": 0.4}
     model = replace(path_models()["moments"], decision=Decision(kind=kind, **rule))  # type: ignore[arg-type]
     X = np.random.default_rng(8).normal(size=(100, 4)).round(3)
     path = tmp_path / "report.html"

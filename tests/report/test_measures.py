@@ -64,7 +64,10 @@ def test_risk_at_every_coverage_one_by_one(tied: bool) -> None:
     rng = np.random.default_rng(3)
     sure = rng.random(200)
     wrong = rng.random(200) < 0.2
-    sure = sure.round(1) if tied else sure
+    if tied:
+        sure = sure.round(1)
+    else:
+        sure = sure
     shares, risks = risk_by_coverage(sure, wrong)
     possible = {}
     for threshold in sure:
@@ -100,7 +103,10 @@ def test_labels_that_the_model_does_not_know_are_errors() -> None:
 def test_rows_that_were_fitted_are_found(kind: str) -> None:
     model, X, codes = judged(kind)
     assert measure_rows(model, X, codes).measures.n_fitted is None
-    marks = 2.0 * codes - 1 if model.n_classes == 2 else codes.astype(float)
+    if model.n_classes == 2:
+        marks = 2.0 * codes - 1
+    else:
+        marks = codes.astype(float)
     model = replace(model, card=Card(row_filter=row_filter(X[:100], marks[:100])))
     found = measure_rows(model, X, codes).measures
     assert 100 <= (found.n_fitted or 0) <= 103

@@ -393,8 +393,13 @@ def test_the_form_begins_with_a_typical_row() -> None:
         if field["type"] == "choice":
             usual = None if usual is None else "something else" if usual < 0 else field["choices"][usual]
         if field["type"] == "date":
-            usual = None if usual is None else str(np.datetime64("1970-01-01") + int(usual))
-        unit = column.form.before if isinstance(column, NumericColumn) else ""
+            if usual is None:
+                usual = None
+            else:
+                usual = str(np.datetime64("1970-01-01") + int(usual))
+        unit = ""
+        if isinstance(column, NumericColumn):
+            unit = column.form.before
         cells[column.name] = [None if usual in (None, "") else f"{unit}{usual}"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenWarning)

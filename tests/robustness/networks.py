@@ -36,7 +36,8 @@ def grid(network: ExactNetwork, boxes: Boxes, row: int, steps: int = 9) -> NDArr
     """Points of a box: evenly spaced ones, its corners, and both sides of every threshold."""
     axes = []
     for j, at in enumerate(network.thresholds):
-        low, high = boxes.low[row, j], boxes.high[row, j]
+        low = boxes.low[row, j]
+        high = boxes.high[row, j]
         beside = np.concatenate([at, np.nextafter(at, np.float32(-np.inf))])
         spaced = np.clip(np.linspace(low, high, steps).astype(np.float32), low, high)
         axes.append(np.unique(np.concatenate([spaced, beside[(beside >= low) & (beside <= high)]])))

@@ -15,7 +15,8 @@ CASES = 60
 def slack(seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Least score over grids minus the lower bound, for random networks and boxes; and the sizes of the boxes."""
     rng = np.random.default_rng([seed, 5])
-    found, sizes = [], []
+    found = []
+    sizes = []
     for _ in range(CASES):
         shape = rng.integers(1, 4, size=3)
         n_features, members, width = map(int, shape)

@@ -19,7 +19,9 @@ ISO, DAY_FIRST, MONTH_FIRST = ORDERS
 
 def day(text: str, order: str = ISO) -> float | None:
     x = float(read_dates([text]).days(order)[0])
-    return None if math.isnan(x) else x
+    if math.isnan(x):
+        return None
+    return x
 
 
 def true_days(moment: datetime) -> float:

@@ -262,7 +262,9 @@ def test_a_kind_of_table_is_fitted_at_the_first_attempt(name: str, tmp_path: Pat
 
 @pytest.mark.parametrize("odd", ["12,5", "12.5"])
 def test_a_few_other_decimal_marks_do_not_make_text_of_numbers(odd: str) -> None:
-    mark = "." if "," in odd else ","
+    mark = ","
+    if "," in odd:
+        mark = "."
     cells = [f"{i % 50}{mark}{i % 10}" for i in range(200)]
     cells[7] = cells[150] = odd
     for numeric in ((), "age"):

@@ -17,10 +17,12 @@ def test_centred_columns_have_no_part_in_the_constant(rng: np.random.Generator) 
 def test_rows_are_centred_in_pieces_as_at_once(rng: np.random.Generator) -> None:
     """Bit for bit: the sums of a block go on where those before it ended."""
     lifted = lift(rng.normal(size=(2 * STREAMED + 5, 7)).astype(np.float32))
-    z, last = lifted[:, :-1], lifted[:, -1:]
+    z = lifted[:, :-1]
+    last = lifted[:, -1:]
     constant = last[:, 0].astype(np.float64)
     centring = Centring.of(lifted)
-    square, mean = np.mean(constant**2), np.mean(z * last, axis=0, dtype=np.float64)
+    square = np.mean(constant**2)
+    mean = np.mean(z * last, axis=0, dtype=np.float64)
     np.testing.assert_array_equal(centring.shift, mean / square)
     second = np.einsum("ij,ij->j", z, z, dtype=np.float64) / len(z)
     first = np.mean(z, axis=0, dtype=np.float64) - centring.shift * constant.mean()

@@ -20,7 +20,8 @@ from abnet.training.posterior_learner import PosteriorLearner, State, start
 from abnet.training.runner import new_keys, stack
 from abnet.training.stages import lifted_rows
 
-NARROW, WIDE = PosteriorLearner((5, 3, 3, 1)), PosteriorLearner((5, 40, 1), Uniform(10))
+NARROW = PosteriorLearner((5, 3, 3, 1))
+WIDE = PosteriorLearner((5, 40, 1), Uniform(10))
 
 on_cpu = pytest.mark.skipif(jax.default_backend() != "cpu", reason="the choices are those of XLA's CPU compiler")
 
@@ -38,14 +39,16 @@ def train(program: Any, learner: PosteriorLearner, epochs: int) -> np.ndarray:
     for _ in range(epochs):
         order = np.zeros(len(rows.targets) + 16, np.int32)
         order[:96] = rng.permutation(96)
-        span, limits = Span(np.int32(0), np.int32(96)), Limits(*map(np.asarray, Limits()))
+        span = Span(np.int32(0), np.int32(96))
+        limits = Limits(*map(np.asarray, Limits()))
         runs = program((learner,), runs, rows, order, np.int32(96), span, limits, batch_size=16)
     return np.asarray(runs[0].state.learned.weights)
 
 
 @on_cpu
 def test_narrow_exact_networks_have_a_program_of_their_own() -> None:
-    narrow, wide = compiled_epoch((NARROW,)), compiled_epoch((WIDE,))
+    narrow = compiled_epoch((NARROW,))
+    wide = compiled_epoch((WIDE,))
     if epoch in (narrow, wide):
         pytest.skip("this XLA has no such choices")
     assert narrow is not wide
@@ -80,7 +83,8 @@ def texts() -> tuple[str, str]:
     rng = np.random.default_rng(0)
     net = BAM.init(rng, learner.sizes)
     runs = (open_runs(stack([first_state(net, 9)]), [0.01], new_keys(rng, 1)),)
-    span, limits = Span(np.int32(0), np.int32(9)), Limits(*map(np.asarray, Limits()))
+    span = Span(np.int32(0), np.int32(9))
+    limits = Limits(*map(np.asarray, Limits()))
 
     def text(program: Any) -> str:
         order = np.zeros(len(rows.targets) + 64, np.int32)
@@ -101,7 +105,8 @@ def test_a_narrow_program_has_no_library_kernel_and_no_split_loop(mark: str, tex
 
 @pytest.mark.parametrize("learner", [NARROW, PosteriorLearner((5, 11, 1))])  # compiled each in its way
 def test_the_networks_are_the_same_up_to_rounding(learner: PosteriorLearner) -> None:
-    ours, plain = train(compiled_epoch((learner,)), learner, 5), train(epoch, learner, 5)
+    ours = train(compiled_epoch((learner,)), learner, 5)
+    plain = train(epoch, learner, 5)
     np.testing.assert_allclose(ours, plain, atol=1e-5)
     assert np.abs(ours - train(epoch, learner, 1)).max() > 1e-3  # something was learnt
 

@@ -34,7 +34,10 @@ def test_left_out_rows_are_those_of_fits_without_them(weighted: bool, rng: np.ra
     """Against scikit-learn's kernel ridge regression, fitted once for each row that is left out."""
     X = rng.normal(size=(25, 3))
     Y = rng.normal(size=(25, 2))
-    weights = rng.uniform(0.2, 3.0, 25) if weighted else np.ones(25)
+    if weighted:
+        weights = rng.uniform(0.2, 3.0, 25)
+    else:
+        weights = np.ones(25)
     kernel = gaussian(X, X, 2.0)
     ridge = 0.3
     coefficients, without = left_out(kernel.copy(), Y, ridge, weights)
@@ -107,7 +110,9 @@ def test_a_learned_metric_finds_the_features_that_matter(name: str, rng: np.rand
 def test_a_learned_metric_follows_its_definition(name: str, rings: tuple[np.ndarray, np.ndarray]) -> None:
     X, codes = rings
     teacher = teachers_named(name, 0)[name].fit(X, codes)
-    kernel = laplace if name == "laplace-kernel" else gaussian
+    kernel = gaussian
+    if name == "laplace-kernel":
+        kernel = laplace
     stretched = X * teacher._stretch
     G = kernel(stretched, stretched, teacher._scale) + teacher._ridge * np.eye(len(X))
     coefficients = np.linalg.solve(G, np.eye(3)[codes] - 1 / 3)

@@ -119,7 +119,9 @@ def test_padding_and_rows_outside_the_spans_have_no_influence(rng: np.random.Gen
     n = 90
     rows, _ = make_rows(rng, n)
     inputs, targets, weights = (np.array(a) for a in rows)
-    inputs[n:], targets[n:] = 99.0, -99.0  # padding
+    # padding
+    inputs[n:] = 99.0
+    targets[n:] = -99.0
     targets[:10] = 77.0  # rows before the span
     spoiled = Rows(*map(jnp.asarray, (inputs, targets, weights)))
     span = Span(10, 80)

@@ -55,8 +55,12 @@ def test_rows_are_written_centred_beside_their_padding(rng: np.random.Generator)
 def test_a_program_that_was_compiled_ahead_is_the_one_that_learns(n_classes: int, outputs: int) -> None:
     learner = PosteriorLearner((5, 3, outputs), n_members=2, n_classes=n_classes)
     rng = np.random.default_rng(0)
-    lifted, codes = lift(rng.normal(size=(300, 5)).astype(np.float32)), rng.integers(0, n_classes, 300)
-    targets = 2.0 * codes - 1 if n_classes == 2 else np.eye(n_classes)[codes]
+    lifted = lift(rng.normal(size=(300, 5)).astype(np.float32))
+    codes = rng.integers(0, n_classes, 300)
+    if n_classes == 2:
+        targets = 2.0 * codes - 1
+    else:
+        targets = np.eye(n_classes)[codes]
     program = compiled_epoch((learner,))
     before = program._cache_size()
     compile_members(learner, len(lifted), batch_size=16)

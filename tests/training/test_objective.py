@@ -52,7 +52,8 @@ def test_flatten_and_back(rng: np.random.Generator) -> None:
 
 def test_linear_and_log_losses_are_those_of_the_exact_output(rng: np.random.Generator) -> None:
     network, prior, X, y = problem(rng)
-    F, w = expected_output(network.astype(np.float64), X), rng.random(8)
+    F = expected_output(network.astype(np.float64), X)
+    w = rng.random(8)
     linear = np.sum(w * (1 - y * F) / 2) / w.sum()
     chance = (1 - LOG_MIXTURE) * (1 + y * F) / 2 + LOG_MIXTURE / 2
     learner = PosteriorLearner(SIZES)
@@ -106,7 +107,9 @@ def test_deviations_are_learned_through_the_bound_alone(rng: np.random.Generator
 def test_the_gradient_of_the_deviations_is_that_of_the_bound_in_numpy(rng: np.random.Generator) -> None:
     """Central differences in float64 of Eq. 6 on the posterior's own output and divergence."""
     network, prior, X, y = problem(rng)
-    logs, n, delta = np.array([0.2, -0.1, 0.3]), 50, 0.05
+    logs = np.array([0.2, -0.1, 0.3])
+    n = 50
+    delta = 0.05
     lifted = lift(X)
 
     def bound(log_sigma: np.ndarray) -> float:
@@ -120,7 +123,8 @@ def test_the_gradient_of_the_deviations_is_that_of_the_bound_in_numpy(rng: np.ra
     learner = PosteriorLearner(SIZES, deviations=True)
     begin = Posterior.from_networks([network], [prior], Exact(), list(logs))
     state = jax.tree.map(jnp.asarray, start(begin, Objective.BOUND, n, delta, deviations=True))
-    inputs, targets = jnp.asarray(lifted, jnp.float32), np.asarray(y, np.float32)
+    inputs = jnp.asarray(lifted, jnp.float32)
+    targets = np.asarray(y, np.float32)
 
     def objective(log_sigma: Any) -> Any:
         moved = state._replace(learned=state.learned._replace(log_sigma=log_sigma))
@@ -131,8 +135,10 @@ def test_the_gradient_of_the_deviations_is_that_of_the_bound_in_numpy(rng: np.ra
 
 def test_rows_of_weight_zero_do_not_move_a_step(rng: np.random.Generator) -> None:
     network, prior, X, y = problem(rng)
-    learner, state = PosteriorLearner(SIZES), state_of(network, prior, Objective.BOUND, 500)
-    inputs, targets = jnp.asarray(lift(X), jnp.float32), jnp.asarray(y, jnp.float32)
+    learner = PosteriorLearner(SIZES)
+    state = state_of(network, prior, Objective.BOUND, 500)
+    inputs = jnp.asarray(lift(X), jnp.float32)
+    targets = jnp.asarray(y, jnp.float32)
     weights = jnp.asarray([1.0, 1, 1, 1, 0, 0, 0, 0])
     step = jax.jit(learner.step)
     full = step(state, inputs, targets, weights, 0.01, jax.random.key(0))
@@ -144,7 +150,8 @@ def test_the_saturated_log_loss_stays_finite() -> None:
     learner = PosteriorLearner((1, 1, 1))
     network = BAM((np.array([[1e4]]), np.array([[1e4]])), (np.zeros(1), np.zeros(1))).astype(np.float32)
     state = state_of(network, network, Objective.LOG, 10)
-    inputs, wrong = jnp.asarray(lift(np.array([[5.0]])), jnp.float32), jnp.asarray([-1.0])
+    inputs = jnp.asarray(lift(np.array([[5.0]])), jnp.float32)
+    wrong = jnp.asarray([-1.0])
     output, step, monitor = (jax.jit(rule) for rule in (learner.output, learner.step, learner.monitor))
     after = step(state, inputs, wrong, jnp.ones(1), 0.1, jax.random.key(0))
     assert np.isfinite(after.learned.weights).all()
@@ -166,7 +173,8 @@ def after(learner: Any, state: Any, *batches: Any) -> Any:
 def test_light_rows_stay_light_in_a_minibatch_of_their_own(count: int, rng: np.random.Generator) -> None:
     """Rows of weight .001 that say the opposite move hardly more than rows of weight 0."""
     network, _, X, y = problem(rng)
-    inputs, targets = jnp.asarray(lift(X), jnp.float32), jnp.asarray(y, jnp.float32)
+    inputs = jnp.asarray(lift(X), jnp.float32)
+    targets = jnp.asarray(y, jnp.float32)
     learner = PosteriorLearner(SIZES, n_members=count)
     posterior = Posterior.from_networks([network] * count, [network] * count, Exact())
     for objective in (Objective.LINEAR, Objective.LOG):
@@ -196,10 +204,12 @@ def oracle(members: list[np.ndarray], targets: np.ndarray, K: int, together: flo
 @pytest.mark.parametrize(("sizes", "K"), [((3, 4, 1), 2), ((3, 4, 4), 3)])
 def test_objectives_are_the_formulas(sizes: tuple[int, ...], K: int, rng: np.random.Generator) -> None:
     networks = tuple(random_network(rng, sizes, scale=2.0) for _ in range(3))
-    X, soft = rng.normal(size=(7, 3)), rng.dirichlet(np.ones(K), 7)
+    X = rng.normal(size=(7, 3))
+    soft = rng.dirichlet(np.ones(K), 7)
     table = decode_table(code_words(K, sizes[-1]))
     expected = oracle([exact.expected_output(n, X, table) for n in networks], soft, K, 0.5)
-    learner, targets = PosteriorLearner(sizes, Exact(), 3, K, together=0.5), 2 * soft[:, 1] - 1 if K == 2 else soft
+    learner = PosteriorLearner(sizes, Exact(), 3, K, together=0.5)
+    targets = 2 * soft[:, 1] - 1 if K == 2 else soft
     posterior = Posterior.from_networks(networks, networks, Exact())
     state = start(posterior, Objective.LOG, 7, 0.05)
     members = jax.jit(learner._outputs)(state, jnp.asarray(lift(X), jnp.float32), jax.random.key(0))
@@ -212,14 +222,18 @@ def test_objectives_are_the_formulas(sizes: tuple[int, ...], K: int, rng: np.ran
 
 
 def test_divergence_in_the_bound_is_the_mean_of_the_members(rng: np.random.Generator) -> None:
-    sizes, moved = (3, 2, 1), 0.3
+    sizes = (3, 2, 1)
+    moved = 0.3
     priors = tuple(random_network(rng, sizes) for _ in range(4))
     shifted = BAM.from_layers(tuple(V + moved for V in priors[0].layers))
-    learner, args = PosteriorLearner(sizes, n_members=4), (jnp.zeros((1, 5)), jnp.ones(5), jnp.ones(5))
+    learner = PosteriorLearner(sizes, n_members=4)
+    args = (jnp.zeros((1, 5)), jnp.ones(5), jnp.ones(5))
     kl = 0.5 * moved**2 * sum(V.size for V in priors[0].layers) / 4
     posterior = Posterior.from_networks((shifted, *priors[1:]), priors, Exact())
     one = learner._objective(start(posterior, Objective.BOUND, 50, 0.05), *args)
-    n, delta = 50, 0.05  # Catoni at C = 1, risk one half
+    # Catoni at C = 1, risk one half
+    n = 50
+    delta = 0.05
     bound = (1 - np.exp(-0.5 - (kl + np.log(2 * n**0.5 / delta)) / n)) / (1 - np.exp(-1))
     assert float(one) == pytest.approx(bound, abs=1e-5)
 

@@ -244,6 +244,12 @@ def test_inverses_are_rounded_outward(q: float, c: float) -> None:
             a = mpmath.mpf(q)
             b = mpmath.mpf(p)
             if 0.0 < p < 1.0:
-                first = a * mpmath.log(a / b) if q > 0.0 else mpmath.mpf(0)
-                second = (1 - a) * (mpmath.log1p(-a) - mpmath.log1p(-b)) if q < 1.0 else mpmath.mpf(0)
+                if q > 0.0:
+                    first = a * mpmath.log(a / b)
+                else:
+                    first = mpmath.mpf(0)
+                if q < 1.0:
+                    second = (1 - a) * (mpmath.log1p(-a) - mpmath.log1p(-b))
+                else:
+                    second = mpmath.mpf(0)
                 assert first + second >= c

@@ -73,7 +73,8 @@ def truth_of(statement: Statement, answers: Any) -> float:
 @pytest.mark.parametrize("kind", GOALS)
 def test_goals_of_a_fit_on_rows_sorted_by_label(kind: str) -> None:
     """One seed for all samples: the split must not depend on the rows' places."""
-    met, broken = 0, Counter[str]()
+    met = 0
+    broken = Counter[str]()
     for sample in range(REPETITIONS):
         X, y = sorted_draw(np.random.default_rng([sample, 31]))
         with warnings.catch_warnings():
@@ -140,7 +141,8 @@ def prepared(world: World, rng: np.random.Generator) -> PreparedSplit:
 @worlds
 def test_the_best_of_several_restarts(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every restart has a prior of its own: the paper's runs compute each bound at δ over their number."""
-    failures, restarts = 0, 4
+    failures = 0
+    restarts = 4
     variant = Variant(deviations=True, restarts=restarts)
     short: dict[str, Any] = {"max_epochs": 6, "patience": 3, "delta": DELTA, "variant": variant}
     monkeypatch.setattr(group_training, "protocol_of", lambda setting: replace(protocol_of(setting), **short))

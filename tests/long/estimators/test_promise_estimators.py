@@ -117,10 +117,14 @@ GROUP_KINDS: dict[str, dict[str, Any]] = {
 def broken_on_groups(world: World, seed: int, grouped: bool, **settings: Any) -> Any:
     """Every row comes with three copies of itself: groups, whose error is that of a row. Gibbs and vote."""
     X, y = (np.repeat(part, COPIES, axis=0) for part in world.draw(np.random.default_rng([seed, 6])))
-    groups = np.repeat(np.arange(len(y) // COPIES), COPIES) if grouped else None
+    groups = None
+    if grouped:
+        groups = np.repeat(np.arange(len(y) // COPIES), COPIES)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that rows look like copies
-        make = certified if "teacher" in settings else classifier
+        make = classifier
+        if "teacher" in settings:
+            make = certified
         fitted = make(seed, **settings).fit(X, y, groups=groups)
     networks = getattr(fitted, "networks_", (fitted.network_,))
     exact = np.mean([Compact.from_networks([network]).scores(POINTS) for network in networks], axis=0)

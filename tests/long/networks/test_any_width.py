@@ -35,7 +35,8 @@ def rounded(bam: BAM, largest: float) -> BAM:
 
 def by_convolution(bam: BAM, X: np.ndarray, largest: float) -> np.ndarray:
     """PBGNet's output."""
-    W, b = bam.weights[0], bam.biases[0]
+    W = bam.weights[0]
+    b = bam.biases[0]
     F: Any = scipy.special.erf((X @ W.T + b) / np.sqrt(2 * ((X**2).sum(axis=1, keepdims=True) + 1)))
     for V in bam.layers[1:]:
         F = np.array([[mean_by_convolution(neuron, row, largest / 10) for neuron in V] for row in F])
@@ -55,7 +56,8 @@ def test_series_equal_enumeration(sizes: tuple[int, ...], largest: float, monkey
         proved = 0.0
         for seed in range(SEEDS):
             rng = np.random.default_rng(seed)
-            bam, X = network(rng, sizes, largest), 2 * rng.normal(size=(4, sizes[0]))
+            bam = network(rng, sizes, largest)
+            X = 2 * rng.normal(size=(4, sizes[0]))
             truth = np.array([oracle(bam.weights, bam.biases, x, np, scipy.special.erf) for x in X])
             worst = max(worst, float(np.abs(module.expected_output(bam, X) - truth).max()))
             proved = max(proved, module.output_error(bam.layers))
@@ -70,7 +72,8 @@ def test_series_equal_convolutions(sizes: tuple[int, ...], largest: float) -> No
     proved = 0.0
     for seed in range(SEEDS):
         rng = np.random.default_rng(seed)
-        bam, X = rounded(network(rng, sizes, largest), largest), rng.normal(size=(2, sizes[0]))
+        bam = rounded(network(rng, sizes, largest), largest)
+        X = rng.normal(size=(2, sizes[0]))
         worst = max(worst, float(np.abs(pbgnet.expected_output(bam, X) - by_convolution(bam, X, largest)).max()))
         proved = max(proved, pbgnet.output_error(bam.layers))
         if len(sizes) == 3:

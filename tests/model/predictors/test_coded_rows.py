@@ -28,7 +28,8 @@ from abnet.training.learned import BoundRows
 from abnet.utils.coded_layer import MANY_CODED, CodedLayer
 from abnet.utils.coded_rows import CodedRows
 
-N, D = 3 * MANY_CODED + 7, 6
+N = 3 * MANY_CODED + 7
+D = 6
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +80,10 @@ def test_scores_are_those_of_the_signs(
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-13)
     np.testing.assert_array_equal(mixture.scores(rows, threads=3), found)
     np.testing.assert_array_equal(model.scores(features), found)
-    answers = np.argmax(expected, axis=1) if n_classes > 2 else (expected >= 0).astype(int)
+    if n_classes > 2:
+        answers = np.argmax(expected, axis=1)
+    else:
+        answers = (expected >= 0).astype(int)
     np.testing.assert_array_equal(mixture.votes(rows), answers)
     np.testing.assert_array_equal(mixture.votes(rows, threads=2), answers)
     np.testing.assert_array_equal(model.predict(features), answers)
@@ -89,7 +93,8 @@ def test_members_are_what_enumeration_says(signs: np.ndarray) -> None:
     """The one mean over all members against `multilinear` of each of them, which has oracles of its own."""
     rng = np.random.default_rng(1)
     for shape in ((3, 8), (2, 8, 3), (40, 2**9)):
-        H, m = rng.uniform(-1, 1, shape), rng.uniform(-1, 1, (shape[0], shape[1].bit_length() - 1, 700))
+        H = rng.uniform(-1, 1, shape)
+        m = rng.uniform(-1, 1, (shape[0], shape[1].bit_length() - 1, 700))
         expected = sum(multilinear(H[k], m[k].T) for k in range(shape[0]))
         np.testing.assert_allclose(summed_multilinear(H, m), expected, rtol=0, atol=1e-13)
 
@@ -103,7 +108,8 @@ def test_single_precision_keeps_its_bound(
     mixture = Compact(scale * plain.W, scale * plain.b, plain.H)
     rows = coded.with_codes(features)
     every_sign = np.mean([single_precision_error(W, b) for W, b in zip(mixture.W, mixture.b, strict=True)])
-    bound, of_signs = mixture._single_precision_slack(rows), mixture._single_precision_slack(signs)
+    bound = mixture._single_precision_slack(rows)
+    of_signs = mixture._single_precision_slack(signs)
     assert bound < 0.6 * of_signs == pytest.approx(0.6 * (every_sign + 1e-6))
     single = mixture.coded_scorer(rows.counts, np.float32)(rows)
     assert single.dtype == np.float32
@@ -172,7 +178,8 @@ def test_many_thresholds(rng: np.random.Generator) -> None:
     thresholds = tuple(np.linspace(-3, 3, 300).tolist())
     rows = CodedMap(StandardMap((0.0,), (1.0,)), (thresholds,)).with_codes(x)
     np.testing.assert_array_equal(rows.toarray()[:, 1:], np.where(x >= thresholds, 1, -1))
-    W, b = rng.normal(size=(4, 301)), rng.normal(size=4)
+    W = rng.normal(size=(4, 301))
+    b = rng.normal(size=4)
     np.testing.assert_allclose(CodedLayer(W, b, rows.counts).sums(rows), rows.toarray() @ W.T + b, atol=1e-10)
 
 
@@ -183,12 +190,14 @@ def test_the_certificate_is_that_of_the_signs(features: np.ndarray, coded: Coded
     posterior = Posterior.from_networks(nets, nets, Exact())
 
     def certified(X: Any) -> Any:
-        rows, rng = BoundRows(X, codes), np.random.default_rng(0)
+        rows = BoundRows(X, codes)
+        rng = np.random.default_rng(0)
         seen = observe_posterior(posterior, scorer, rows, ("no", "yes"), Terms(), rng)
         assert seen.evidence is not None
         return certify(seen.evidence, seen.terms)
 
-    written, looked_up = certified(signs), certified(coded.with_codes(features))
+    written = certified(signs)
+    looked_up = certified(coded.with_codes(features))
     assert (looked_up.facts, looked_up.vote_error_bound) == (written.facts, written.vote_error_bound)
     for name in ("empirical_gibbs_risk", "gibbs_risk_bound"):
         assert getattr(looked_up, name) == pytest.approx(getattr(written, name), rel=1e-12)

@@ -28,7 +28,8 @@ def test_there_is_one_of_every_kind(rng: np.random.Generator) -> None:
 
 @each_kind
 def test_a_row_scores_the_same_in_any_company(kind: str, K: int, rng: np.random.Generator) -> None:
-    predictor, X = make(kind, K, rng), rng.normal(size=(50, 4))
+    predictor = make(kind, K, rng)
+    X = rng.normal(size=(50, 4))
     together = predictor.scores(X)
     order = rng.permutation(50)
     assert predictor.n_classes == K
@@ -40,7 +41,8 @@ def test_a_row_scores_the_same_in_any_company(kind: str, K: int, rng: np.random.
 
 @each_kind
 def test_shares_stay_in_their_range(kind: str, K: int, rng: np.random.Generator) -> None:
-    predictor, X = make(kind, K, rng), 3 * rng.normal(size=(50, 4))
+    predictor = make(kind, K, rng)
+    X = 3 * rng.normal(size=(50, 4))
     if predictor.shares and K == 2:
         assert np.abs(predictor.scores(X)).max() <= 1 + 1e-15
     elif predictor.shares:
@@ -51,7 +53,8 @@ def test_shares_stay_in_their_range(kind: str, K: int, rng: np.random.Generator)
 
 @each_kind
 def test_arrays_give_the_predictor_back_and_others_are_refused(kind: str, K: int, rng: np.random.Generator) -> None:
-    predictor, X = make(kind, K, rng), rng.normal(size=(20, 4))
+    predictor = make(kind, K, rng)
+    X = rng.normal(size=(20, 4))
     arrays = predictor.arrays()
     again = type(predictor).from_arrays(arrays)
     np.testing.assert_array_equal(again.scores(X), predictor.scores(X))
@@ -69,7 +72,8 @@ def test_arrays_give_the_predictor_back_and_others_are_refused(kind: str, K: int
 
 @each_kind
 def test_votes_are_those_of_the_scores(kind: str, K: int, rng: np.random.Generator) -> None:
-    predictor, X = make(kind, K, rng), rng.normal(size=(50, 4))
+    predictor = make(kind, K, rng)
+    X = rng.normal(size=(50, 4))
     scores = predictor.scores(X)
     np.testing.assert_array_equal(predictor.votes(X), scores >= 0 if K == 2 else scores.argmax(axis=1))
 
@@ -93,7 +97,8 @@ def test_impossible_rows_are_refused(kind: str, K: int, rows: list, message: str
 
 @each_kind
 def test_sparse_integer_and_single_precision_rows_are_taken(kind: str, K: int, rng: np.random.Generator) -> None:
-    predictor, X = make(kind, K, rng), rng.integers(0, 3, (30, 4))
+    predictor = make(kind, K, rng)
+    X = rng.integers(0, 3, (30, 4))
     expected = predictor.scores(X.astype(float))
     same: Any
     for same in (X, X.astype(np.float32), csr_array(X), X.tolist()):

@@ -119,7 +119,10 @@ def test_a_sign_network_of_any_depth_and_width(sizes: tuple[int, ...], rng: np.r
     signal = X.astype(np.float64)
     for W, b in zip(network.weights, network.biases, strict=True):
         signal = np.where(signal @ W.T + b >= 0, 1.0, -1.0)
-    expected = signal[:, 0] if words is None else np.eye(5)[nearest_word(words, signal)]
+    if words is None:
+        expected = signal[:, 0]
+    else:
+        expected = np.eye(5)[nearest_word(words, signal)]
     np.testing.assert_array_equal(layers.scores(X), expected)
     assert layers.network is not None
     for mine, theirs in zip(

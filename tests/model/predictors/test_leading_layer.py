@@ -15,7 +15,9 @@ from abnet.networks.lifting import lift
 
 
 def layer(rng: np.random.Generator, dtype: type) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    W, b, X = rng.normal(size=(3, 5)), rng.normal(size=3), 3 * rng.normal(size=(20, 5))
+    W = rng.normal(size=(3, 5))
+    b = rng.normal(size=3)
+    X = 3 * rng.normal(size=(20, 5))
     return W.astype(dtype), b.astype(dtype), X.astype(dtype)
 
 

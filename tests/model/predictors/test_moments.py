@@ -96,7 +96,9 @@ def test_shares_of_several_classes_are_the_posterior_of_the_labels_that_can_be()
 def test_wide_members_are_the_formulas_by_hand(K: int) -> None:
     """``o_b = erf((W_b m + c_b)/√(2(d + 1 + v_b)))``, and the code table's multilinear extension at o."""
     rng = np.random.default_rng(1)
-    c = 1 if K == 2 else 4
+    c = 4
+    if K == 2:
+        c = 1
     networks = [random_network(rng, (5, 7, c)) for _ in range(3)]
     words = None if K == 2 else code_words(K, c)
     X = rng.normal(size=(20, 5)).astype(np.float32).astype(np.float64)

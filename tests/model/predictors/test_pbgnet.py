@@ -14,14 +14,16 @@ from conftest import random_network
 
 @pytest.mark.parametrize("sizes", [(3, 1, 1), (3, 4, 1), (2, 5, 2, 3, 1), (2, 30, 1), (2, 20, 15, 3, 1)], ids=str)
 def test_scores_are_the_output_of_the_full_network(sizes: tuple[int, ...], rng: np.random.Generator) -> None:
-    bam, X = random_network(rng, sizes), 2 * rng.normal(size=(1500, sizes[0]))
+    bam = random_network(rng, sizes)
+    X = 2 * rng.normal(size=(1500, sizes[0]))
     X = X.astype(np.float32).astype(np.float64)
     scores = PBGNetPredictor.from_networks([bam]).scores(X)
     np.testing.assert_allclose(scores, pbgnet.expected_output(bam, X), atol=1e-13)
 
 
 def test_sampled_pbgnet_is_the_loop_over_its_thresholds(rng: np.random.Generator) -> None:
-    network, x = random_network(rng, (4, 6, 5, 1)), rng.normal(size=4).astype(np.float32).astype(np.float64)
+    network = random_network(rng, (4, 6, 5, 1))
+    x = rng.normal(size=4).astype(np.float32).astype(np.float64)
     predictor = SampledPBGNetPredictor.from_network(network, rng, n_samples=7)
     F = erf((network.weights[0] @ x + network.biases[0]) / np.sqrt(2 * (x @ x + 1)))
     for W, b, u in zip(network.weights[1:], network.biases[1:], predictor.thresholds, strict=True):
@@ -31,7 +33,8 @@ def test_sampled_pbgnet_is_the_loop_over_its_thresholds(rng: np.random.Generator
 
 
 def test_members_are_averaged_and_their_errors_added_to_losses(rng: np.random.Generator) -> None:
-    nets, X = [random_network(rng, (2, 20, 1)) for _ in range(3)], rng.normal(size=(20, 2))
+    nets = [random_network(rng, (2, 20, 1)) for _ in range(3)]
+    X = rng.normal(size=(20, 2))
     X = X.astype(np.float32).astype(np.float64)
     predictor = PBGNetPredictor.from_networks(nets)
     scores = predictor.scores(X)

@@ -48,7 +48,10 @@ class Oracle:
 
     def __init__(self, parameters: BinaryParameters, *, binary: bool, sign_units: bool, average: float) -> None:
         self.p = [np.asarray(leaf, np.float64) for group in parameters for leaf in group]
-        self.layers, self.binary, self.sign_units, self.average = len(parameters.weights), binary, sign_units, average
+        self.layers = len(parameters.weights)
+        self.binary = binary
+        self.sign_units = sign_units
+        self.average = average
         self.m = [np.zeros_like(p) for p in self.p]
         self.v = [np.zeros_like(p) for p in self.p]
         self.running = [(np.zeros(len(w)), np.ones(len(w))) for w in self.p[: self.layers]]
@@ -68,7 +71,10 @@ class Oracle:
             unit = (a - mu) / np.sqrt(var + 1e-4)
             f = unit * gamma[k] + beta[k]
             tape.append((h, unit, np.sqrt(var + 1e-4), f))
-            h = np.where(f >= 0, 1.0, -1.0) if self.sign_units else np.maximum(f, 0)
+            if self.sign_units:
+                h = np.where(f >= 0, 1.0, -1.0)
+            else:
+                h = np.maximum(f, 0)
             self.running[k] = tuple(
                 (1 - self.average) * r + self.average * s for r, s in zip(self.running[k], (mu, var), strict=True)
             )
@@ -76,7 +82,8 @@ class Oracle:
         out: list[Any] = [None] * (3 * L)
         for k in range(L - 1, -1, -1):
             h, unit, deviation, f = tape[k]
-            out[L + k], out[2 * L + k] = (df * unit).sum(0), df.sum(0)
+            out[L + k] = (df * unit).sum(0)
+            out[2 * L + k] = df.sum(0)
             du = df * gamma[k]
             da = (du - du.mean(0) - unit * (du * unit).mean(0)) / deviation
             out[k] = da.T @ h

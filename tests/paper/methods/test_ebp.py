@@ -98,7 +98,10 @@ def test_one_layer_from_zero_has_a_closed_form() -> None:
 @pytest.mark.usefixtures("x64")
 def test_one_layer_moves_to_the_exact_posterior_mean() -> None:
     rng = np.random.default_rng(3)
-    mean, x, y = rng.normal(size=6) / 2, np.append(rng.normal(size=5), 1), -1.0  # the last input is the bias's 1
+    # the last input is the bias's 1
+    mean = rng.normal(size=6) / 2
+    x = np.append(rng.normal(size=5), 1)
+    y = -1.0
     step = direction(BAM((mean[None, :5],), (mean[5:],)), *one_row(x[:5].tolist(), y), e=1.0)
     draws = mean + rng.normal(size=(400_000, 6))
     kept = draws[y * (draws @ x) > 0]
@@ -188,14 +191,20 @@ def explicit_update(network: BAM, x: np.ndarray, y: float, e: float, updated: bo
     z = []
     s = []
     for k in range(len(M)):
-        spread = x @ x + 1 if k == 0 else len(v[k]) + 1 + e + np.array([sum(r**2 * (1 - v[k] ** 2)) for r in M[k]])
+        if k == 0:
+            spread = x @ x + 1
+        else:
+            spread = len(v[k]) + 1 + e + np.array([sum(r**2 * (1 - v[k] ** 2)) for r in M[k]])
         s.append(np.sqrt(spread) * np.ones(len(M[k])))
         z.append((M[k] @ v[k] + b[k]) / s[k])
         v.append(erf(z[k] / np.sqrt(2)))
     delta = y * phi(z[-1]) / ((1 + y * v[-1]) / 2) / s[-1]
     steps = [(np.outer(delta, v[-2]), delta)]
     for k in range(len(M) - 2, -1, -1):
-        above = M[k + 1] + steps[0][0] if updated else M[k + 1]
+        if updated:
+            above = M[k + 1] + steps[0][0]
+        else:
+            above = M[k + 1]
         delta = (delta @ above) * 2 * phi(z[k]) / s[k]
         steps.insert(0, (np.outer(delta, v[k]), delta))
     return steps

@@ -117,7 +117,9 @@ def test_several_outputs_without_a_hidden_layer_are_as_many_networks(name: str) 
     drawn = np.random.default_rng(5)
     whole = learner.start(jax.tree.map(lambda leaf: drawn.uniform(-1, 1, leaf.shape), shapes))
     # The steps of a weight matrix are scaled by its shape, which is the one thing that differs.
-    same = replace(learner, glorot_scale=False) if name in ("BC", "BNN") else learner
+    same = learner
+    if name in ("BC", "BNN"):
+        same = replace(learner, glorot_scale=False)
     alone = [jax.tree.map(lambda leaf, j=j: leaf[j : j + 1] if np.ndim(leaf) else leaf, whole) for j in range(K)]
     if name != "EBP":  # Adam's moments are one vector: begun anew for each
         parts = [state[0] for state in alone]

@@ -105,7 +105,9 @@ def test_other_columns_tell_the_decimal_mark(other: list[str], expected: float) 
     table = {"c": ["1.234", "857"], "o": other}
     preparation = TablePreparation().fit(table)
     assert numbers(preparation, table) == [expected, 857]
-    word = "point" if expected == 1.234 else "comma"
+    word = "comma"
+    if expected == 1.234:
+        word = "point"
     note = preparation.notes_[0]
     assert (note.code, note.columns, note.example, note.facts["mark"]) == ("decimal mark", ("c",), "1.234", word)
 
