@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from abnet import CertifiedClassifier
 from abnet.robustness.box import Boxes
+from abnet.robustness.branch_and_bound import decide_boxes
+from abnet.robustness.exact_network import ExactNetwork, exact_network
 from abnet.robustness.lower_bound import GUARD
-from abnet.robustness.network import ExactNetwork, exact_network
-from abnet.robustness.search import decide_boxes
 
 TABLES = Path(os.environ.get("ABNET_TABLES", "tables"))
 DEFAULT = ("pima", "wdbc", "banana", "phoneme", "twonorm")

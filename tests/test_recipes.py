@@ -14,7 +14,7 @@ from abnet.certificates.facts import Facts
 from abnet.certificates.statements.error_rate import ErrorRate
 from abnet.certificates.statements.statement import Statement
 from abnet.certificates.terms import Terms
-from abnet.export.plan import export_plan
+from abnet.export.export_plan import export_plan
 from abnet.tables import columns
 from abnet.tables.columns import KINDS, RULES
 from abnet.tables.preparation import TablePreparation, preparation_from_dict, preparation_to_dict

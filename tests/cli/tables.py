@@ -1,6 +1,9 @@
 """A small table with every kind of column."""
 
-from collections.abc import Callable
+import ast
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +18,19 @@ TWO = [*SMALL, "--n-estimators", "2"]
 """Two networks, whose inputs are padded: tables of any width up to 32 features have one program."""
 
 ROWS = 60
+
+
+def loaded_by(arguments: Sequence[object], libraries: Sequence[str]) -> list[str]:
+    """Which of some libraries a command has loaded when it ends; it must succeed."""
+    program = (
+        f"import sys; sys.argv = ['abnet', *{list(map(str, arguments))!r}]\nfrom abnet.cli import main\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    assert not end.code, end.code\n"
+        f"print([name for name in {list(libraries)!r} if name in sys.modules], file=sys.stderr)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    found = ast.literal_eval(done.stderr)
+    assert isinstance(found, list)
+    return found
 
 
 def refused_as_input(message: str, option: str = "--output") -> bool:

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from abnet.export import CSource, to_c
-from abnet.export.plan import export_plan
+from abnet.export.export_plan import export_plan
 from abnet.model.model import Model
 from abnet.tables.columns import TextColumn
 

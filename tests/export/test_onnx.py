@@ -13,8 +13,8 @@ from scipy.special import erf
 
 from abnet.certificates.decision import Decision
 from abnet.export import onnx_program, to_onnx
+from abnet.export.export_plan import export_plan
 from abnet.export.onnx_graph import OnnxGraph
-from abnet.export.plan import export_plan
 from abnet.model.model import Model
 from abnet.tables.columns import TextColumn, WordsColumn
 from abnet.tables.labels import Labels

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 import abnet
 from abnet.export import to_onnx
-from abnet.export.plan import export_plan
+from abnet.export.export_plan import export_plan
 from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
 from abnet.model.predictors.moments import MomentsPredictor

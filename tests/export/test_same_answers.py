@@ -13,8 +13,8 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from abnet.certificates.decision import ARGMAX, Decision
 from abnet.export import c_program, onnx_program
+from abnet.export.export_plan import export_plan
 from abnet.export.js_model import js_program
-from abnet.export.plan import export_plan
 from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
 from abnet.model.predictors.moments import MomentsPredictor

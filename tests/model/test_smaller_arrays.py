@@ -9,7 +9,7 @@ import pytest
 import abnet
 from abnet.model.model import Model
 from abnet.model.predictors.moments import MomentsPredictor
-from abnet.model.predictors.steps import rounded_to, steps_of
+from abnet.model.predictors.weight_steps import rounded_to, steps_of
 from abnet.model.smaller_arrays import restored, shrunk
 from abnet.networks.bam import BAM
 

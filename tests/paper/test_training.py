@@ -7,21 +7,12 @@ import pytest
 
 from abnet.paper import RunStore, Setting, load, run, sweep
 from abnet.paper.data.data_fingerprint import data_fingerprint
-from abnet.paper.protocol import protocol_of
 from abnet.paper.runs import group_training
 from abnet.paper.runs.group_training import run_group
 from abnet.paper.runs.setting_groups import SettingGroup, groups_of
+from paper.short_groups import few_epochs, group  # noqa: F401 a fixture
 
-RATES = (0.1, 0.00001)  # the second stops at once, as nothing improves
-
-
-@pytest.fixture(autouse=True)
-def few_epochs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(group_training, "protocol_of", lambda s: replace(protocol_of(s), max_epochs=12, patience=2))
-
-
-def group(sizes: tuple[int, ...], models: tuple[str, ...], rates: tuple[float, ...] = RATES) -> SettingGroup:
-    return SettingGroup(tuple(Setting("circles", model, sizes, rate, 0) for model in models for rate in rates))
+pytestmark = pytest.mark.usefixtures("few_epochs")
 
 
 def test_programs_are_kept_for_the_repetitions_of_a_group_only(monkeypatch: pytest.MonkeyPatch) -> None:

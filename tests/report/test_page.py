@@ -18,13 +18,15 @@ import numpy as np
 import pytest
 
 import abnet
+from abnet.certificates.decision import Decision
 from abnet.certificates.describe import sentences
 from abnet.certificates.evidence import observe
 from abnet.certificates.fitted_rows import row_filter
 from abnet.certificates.from_evidence import certify
-from abnet.certificates.goals import TargetError, TargetRecall
+from abnet.certificates.goals import Goal, TargetError, TargetRecall
 from abnet.certificates.meet_goal import meet
 from abnet.certificates.statements.flagged import Flagged
+from abnet.certificates.statements.statement import Statement
 from abnet.certificates.terms import Terms
 from abnet.certificates.validation_scores import ValidationScores
 from abnet.explanation.background_rows import background_rows
@@ -236,11 +238,7 @@ def test_abstaining_is_told() -> None:
 
 
 def test_a_goal_that_every_row_meets_leaves_none_to_people() -> None:
-    scores = np.linspace(-1.0, 1.0, 400)
-    truth = (np.arange(400) >= 200).astype(int)
-    decision, made = meet(
-        TargetError(0.05), ValidationScores(scores, truth), scores, truth, ("no", "yes"), Terms(), keys=np.arange(400)
-    )
+    decision, made = met(TargetError(0.05), 400)
     assert decision is not None
     assert decision.threshold is not None
     assert decision.threshold < 0
@@ -250,12 +248,7 @@ def test_a_goal_that_every_row_meets_leaves_none_to_people() -> None:
 
 
 def test_a_cut_is_told_with_its_threshold_and_measured_as_decided() -> None:
-    scores = np.linspace(-1.0, 1.0, 400)
-    truth = (np.arange(400) >= 200).astype(int)
-    decision, made = meet(
-        TargetRecall(0.9, positive="yes"), ValidationScores(scores, truth), scores, truth, ("no", "yes"), Terms(),
-        keys=np.arange(400),
-    )  # fmt: skip
+    decision, made = met(TargetRecall(0.9, positive="yes"), 400)
     assert decision is not None
     decision = msgspec.structs.replace(decision, threshold=-0.25)
     model = models.model("mixture", 4, labels=Labels(np.array(["no", "yes"])), certificate=certificate().adding(made))
@@ -279,18 +272,20 @@ def test_a_cut_is_told_with_its_threshold_and_measured_as_decided() -> None:
     assert "weak classes" not in kinds_of_warnings(page)  # bounds by class are not about these answers
 
 
+def met(goal: Goal, n: int) -> tuple[Decision | None, list[Statement]]:
+    """A goal on n scores of which the larger half belongs to the second class, without an error."""
+    scores = np.linspace(-1.0, 1.0, n)
+    truth = (np.arange(n) >= n // 2).astype(int)
+    return meet(goal, ValidationScores(scores, truth), scores, truth, ("no", "yes"), Terms(), keys=np.arange(n))
+
+
 def number_of(page: str) -> str:
     """The number at the top of the first page."""
     return re.findall(r'<span class="number">(.*?)</span>', page)[0]
 
 
 def test_a_goal_that_could_not_be_certified_is_warned_of_on_the_first_page() -> None:
-    scores = np.linspace(-1.0, 1.0, 40)
-    truth = (np.arange(40) >= 20).astype(int)
-    decision, made = meet(
-        TargetRecall(0.99, positive="yes"), ValidationScores(scores, truth), scores, truth, ("no", "yes"), Terms(),
-        keys=np.arange(40),
-    )  # fmt: skip
+    decision, made = met(TargetRecall(0.99, positive="yes"), 40)
     assert decision is None
     model = models.model("mixture", 4, labels=Labels(np.array(["no", "yes"])), certificate=certificate().adding(made))
     page = report_page(model)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
 from abnet.robustness.box import Boxes
-from abnet.robustness.network import ExactNetwork
+from abnet.robustness.exact_network import ExactNetwork
 from abnet.tables.preparation import StandardMap
 from abnet.tables.preparation.coded import CodedMap
 

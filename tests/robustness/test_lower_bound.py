@@ -5,8 +5,8 @@ import pytest
 
 from abnet.robustness import lower_bound
 from abnet.robustness.box import Pieces
+from abnet.robustness.exact_network import exact_network
 from abnet.robustness.lower_bound import lower_bounds
-from abnet.robustness.network import exact_network
 from robustness.networks import grid, random_boxes, random_model
 
 CASES = 60

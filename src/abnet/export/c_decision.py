@@ -1,7 +1,7 @@
 """C code from scores to answers and probabilities, by the model's decision and calibration."""
 
 from abnet.export.c_text import CPart, c_number
-from abnet.export.plan import ExportPlan
+from abnet.export.export_plan import ExportPlan
 
 __all__ = ["decision_code", "probability_code"]
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from abnet.export.c_text import c_plain, c_string, with_prefix
-from abnet.export.plan import ExportPlan
+from abnet.export.export_plan import ExportPlan
 from abnet.tables.columns import BooleanColumn, DateColumn, NumericColumn, TextColumn
 
 __all__ = ["example_program"]

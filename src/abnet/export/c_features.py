@@ -8,7 +8,7 @@ import numpy as np
 
 from abnet.export.c_single import least_reaching
 from abnet.export.c_text import CPart, c_array, c_number, c_reals, c_string
-from abnet.export.plan import ExportPlan
+from abnet.export.export_plan import ExportPlan
 from abnet.tables.cells import BLANK
 from abnet.tables.columns import (
     CLIP,

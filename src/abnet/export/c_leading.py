@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from abnet.export.c_single import least_reaching
 from abnet.export.c_text import CPart, c_array, c_reals, defines
-from abnet.export.plan import ExportPlan
-from abnet.model.predictors.steps import steps_of
+from abnet.export.export_plan import ExportPlan
+from abnet.model.predictors.weight_steps import steps_of
 
 __all__ = ["leading_code"]
 

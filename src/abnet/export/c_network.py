@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from abnet.export.c_erf import erf_code
 from abnet.export.c_leading import leading_code
 from abnet.export.c_text import CPart, c_array, c_number, c_reals, defines
-from abnet.export.plan import (
+from abnet.export.export_plan import (
     ExportPlan,
     FixedPaths,
     MeanLayers,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.export.plan import ExportPlan
+from abnet.export.export_plan import ExportPlan
 from abnet.tables.columns import DateColumn, NumericColumn
 from abnet.tables.preparation.scalers import MinMaxMap, StandardMap
 

@@ -14,7 +14,7 @@ from abnet.export.c_features import feature_code
 from abnet.export.c_network import network_code
 from abnet.export.c_single import in_single, with_single_thresholds
 from abnet.export.c_text import CPart, c_comment, c_identifiers, c_plain, c_string, with_prefix
-from abnet.export.plan import ExportPlan, export_plan, float_rounding
+from abnet.export.export_plan import ExportPlan, export_plan, float_rounding
 from abnet.model.model import Model
 from abnet.tables.columns import BooleanColumn, Column, DateColumn, NumericColumn, TextColumn, WordsColumn
 from abnet.utils.atomic import atomic_path

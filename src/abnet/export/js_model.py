@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.export.plan import MeanSeries, mean_layers, output_codes
+from abnet.export.export_plan import MeanSeries, mean_layers, output_codes
 from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
 from abnet.model.predictors.layers import Layers

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from abnet.export.export_plan import ExportPlan
 from abnet.export.onnx_graph import OnnxGraph
-from abnet.export.plan import ExportPlan
 from abnet.tables.cells import BLANK
 from abnet.tables.columns import (
     CLIP,

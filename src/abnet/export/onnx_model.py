@@ -10,9 +10,7 @@ import numpy as np
 
 from abnet import __version__
 from abnet.certificates.decision import Decision
-from abnet.export.onnx_features import onnx_features
-from abnet.export.onnx_graph import DOMAINS, OnnxGraph, import_onnx
-from abnet.export.plan import (
+from abnet.export.export_plan import (
     ExportPlan,
     FixedPaths,
     MeanLayers,
@@ -23,6 +21,8 @@ from abnet.export.plan import (
     VoteTable,
     export_plan,
 )
+from abnet.export.onnx_features import onnx_features
+from abnet.export.onnx_graph import DOMAINS, OnnxGraph, import_onnx
 from abnet.model.model import Model
 from abnet.tables.columns import BooleanColumn, DateColumn, TextColumn, WordsColumn
 from abnet.utils.atomic import atomic_path

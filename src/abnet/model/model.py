@@ -17,7 +17,7 @@ from abnet.model.card import Card
 from abnet.model.digest import belonging, model_digest
 from abnet.model.leading_signs import located_rows
 from abnet.model.predictors.predictor import Predictor, shares_of
-from abnet.model.records import as_columns
+from abnet.model.rows_as_dicts import as_columns
 from abnet.tables.labels import Labels
 from abnet.tables.preparation import Preparation, as_preparation
 from abnet.utils.coded_rows import CodedRows, Inputs

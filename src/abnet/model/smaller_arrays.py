@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.model.predictors.steps import steps_of
+from abnet.model.predictors.weight_steps import steps_of
 
 __all__ = ["STEP", "shrunk", "restored"]
 

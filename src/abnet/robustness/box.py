@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.robustness.network import ExactNetwork
+from abnet.robustness.exact_network import ExactNetwork
 
 __all__ = ["Boxes", "Pieces"]
 

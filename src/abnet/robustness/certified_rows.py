@@ -17,8 +17,8 @@ from abnet.certificates.terms import Terms
 from abnet.certificates.training_rows import find_fitted, refuse_fitted
 from abnet.model.digest import belonging
 from abnet.model.model import FittedClassifier, Model, model_of
+from abnet.robustness.branch_and_bound import NODES
 from abnet.robustness.robust_rows import RobustRows, robust_rows
-from abnet.robustness.search import NODES
 
 __all__ = ["Robustness", "certify_tolerance", "robustness"]
 

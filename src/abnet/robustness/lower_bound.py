@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.special import erf
 
 from abnet.robustness.box import Boxes, Pieces
-from abnet.robustness.network import ExactNetwork
+from abnet.robustness.exact_network import ExactNetwork
 
 __all__ = ["Bounded", "GUARD", "lower_bounds"]
 

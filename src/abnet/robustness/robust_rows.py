@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from abnet.certificates.decision import ARGMAX
 from abnet.model.model import FittedClassifier, Model, model_of
 from abnet.robustness.box import Boxes
+from abnet.robustness.branch_and_bound import NODES, Decided, Verdict, decide_boxes
+from abnet.robustness.exact_network import exact_network
 from abnet.robustness.feature_boxes import FeatureBoxes, feature_boxes
-from abnet.robustness.network import exact_network
-from abnet.robustness.search import NODES, Decided, Verdict, decide_boxes
 from abnet.robustness.tolerance import Tolerance
 from abnet.robustness.unsupported import unsupported
 from abnet.utils.text_layout import paragraphs

@@ -10,9 +10,9 @@ from abnet.certificates.training_rows import refuse_fitted
 from abnet.model.labelled_table import judge_model_rows
 from abnet.model.model import Model
 from abnet.model.table_rows import ModelOrPath, as_model, whole_table
+from abnet.robustness.branch_and_bound import NODES
 from abnet.robustness.certified_rows import Robustness, certify_tolerance
 from abnet.robustness.robust_rows import robust_rows
-from abnet.robustness.search import NODES
 from abnet.tables.model_labels import true_labels
 from abnet.tables.table import as_table
 from abnet.utils.atomic import atomic_path

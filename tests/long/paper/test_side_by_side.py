@@ -1,27 +1,16 @@
 """Settings that train side by side give the networks of one-by-one training."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from abnet.paper import Result, Setting
-from abnet.paper.protocol import protocol_of
+from abnet.paper import Result
 from abnet.paper.runs import group_training
 from abnet.paper.runs.group_training import run_group
-from abnet.paper.runs.setting_groups import SettingGroup
 from abnet.training.runner import Stack
+from paper.short_groups import few_epochs, group  # noqa: F401 a fixture
 
-RATES = (0.1, 0.00001)  # the second stops at once, as nothing improves
-
-
-@pytest.fixture(autouse=True)
-def few_epochs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(group_training, "protocol_of", lambda s: replace(protocol_of(s), max_epochs=12, patience=2))
-
-
-def group(sizes: tuple[int, ...], models: tuple[str, ...], rates: tuple[float, ...] = RATES) -> SettingGroup:
-    return SettingGroup(tuple(Setting("circles", model, sizes, rate, 0) for model in models for rate in rates))
+pytestmark = pytest.mark.usefixtures("few_epochs")
 
 
 def close(a: Result, b: Result) -> None:

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erf
 
-from abnet.model.predictors.arrays import check_array, check_names
 from abnet.model.predictors.leading import leading_arguments, leading_weights
 from abnet.model.predictors.predictor import Arrays, Predictor, Vote, as_matrix
 from abnet.model.predictors.single_precision import (
@@ -18,6 +17,7 @@ from abnet.model.predictors.single_precision import (
     single_precision_error,
     single_precision_rows,
 )
+from abnet.model.predictors.stored_arrays import check_array, check_names
 from abnet.networks.bam import BAM
 from abnet.networks.codebook import decode_table
 from abnet.networks.cube import multilinear, summed_multilinear

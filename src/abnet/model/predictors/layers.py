@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.model.predictors.arrays import check_array, check_names
-from abnet.model.predictors.checks import check_words
 from abnet.model.predictors.predictor import Arrays, Predictor
+from abnet.model.predictors.stored_arrays import check_array, check_names
+from abnet.model.predictors.stored_networks import check_words
 from abnet.networks.bam import BAM, contiguous, sgn
 from abnet.networks.codebook import nearest_word
 from abnet.utils.coded_layer import CodedLayer

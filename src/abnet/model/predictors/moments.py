@@ -9,11 +9,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.model.predictors.arrays import check_array
-from abnet.model.predictors.checks import check_words, layered_arrays, stacked_layers
 from abnet.model.predictors.leading import leading_arguments
 from abnet.model.predictors.predictor import Arrays, Predictor
-from abnet.model.predictors.steps import rounded_to
+from abnet.model.predictors.stored_arrays import check_array
+from abnet.model.predictors.stored_networks import check_words, layered_arrays, stacked_layers
+from abnet.model.predictors.weight_steps import rounded_to
 from abnet.networks.bam import BAM, contiguous
 from abnet.networks.codebook import decode_table
 from abnet.networks.cube import erf, mean_corner_probabilities, namespace

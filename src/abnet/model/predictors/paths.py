@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.model.predictors.checks import check_words, layered_arrays, stacked_layers
 from abnet.model.predictors.leading import leading_scores
 from abnet.model.predictors.predictor import Arrays, Predictor, Vote
+from abnet.model.predictors.stored_networks import check_words, layered_arrays, stacked_layers
 from abnet.networks.ancestral import sign_means, sign_scores
 from abnet.networks.bam import BAM, contiguous
 from abnet.networks.codebook import decode_table, decoded, decoded_numbers

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erf
 
-from abnet.model.predictors.checks import layered_arrays, stacked_layers
 from abnet.model.predictors.leading import leading_arguments
 from abnet.model.predictors.predictor import Arrays, Predictor, Vote
+from abnet.model.predictors.stored_networks import layered_arrays, stacked_layers
 from abnet.networks import pbgnet
 from abnet.networks.bam import BAM, contiguous
 from abnet.networks.cube import multilinear

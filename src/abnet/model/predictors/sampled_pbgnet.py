@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.model.predictors.checks import layered_arrays, plain_layers
 from abnet.model.predictors.leading import leading_means
 from abnet.model.predictors.paths import block_rows
 from abnet.model.predictors.predictor import Arrays, Predictor
+from abnet.model.predictors.stored_networks import layered_arrays, plain_layers
 from abnet.networks.ancestral import sign_means
 from abnet.networks.bam import BAM, contiguous
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.model.predictors.arrays import check_array, check_names, check_table
 from abnet.model.predictors.leading import leading_scores
 from abnet.model.predictors.predictor import Arrays, Predictor
+from abnet.model.predictors.stored_arrays import check_array, check_names, check_table
 from abnet.networks import uniform
 from abnet.networks.bam import BAM, contiguous
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from abnet.robustness.network import exact_network
-from abnet.robustness.search import decide_boxes
+from abnet.robustness.branch_and_bound import decide_boxes
+from abnet.robustness.exact_network import exact_network
 from robustness.networks import grid, random_boxes, random_model
 
 

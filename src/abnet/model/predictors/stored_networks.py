@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.model.predictors.arrays import check_array, check_names
 from abnet.model.predictors.predictor import Arrays
+from abnet.model.predictors.stored_arrays import check_array, check_names
 from abnet.networks.codebook import MOST_NEURONS
 
 __all__ = ["check_words", "layered_arrays", "plain_layers", "stacked_layers"]

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.robustness.box import Boxes
+from abnet.robustness.exact_network import ExactNetwork
 from abnet.robustness.lower_bound import GUARD, lower_bounds
-from abnet.robustness.network import ExactNetwork
 
 __all__ = ["NODES", "Decided", "Verdict", "decide_boxes"]
 
