@@ -1,5 +1,6 @@
 """What holds for any rows and any labels."""
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ X = RNG.normal(size=(50, COLUMNS)) + TARGETS[:, None]
 
 @pytest.fixture(scope="module", params=MAKERS)
 def fitted(request: pytest.FixtureRequest) -> Any:
-    return MAKERS[request.param]().fit(X, TARGETS)
+    return fitted_to_codes(request.param)
 
 
 ROWS = arrays(np.float64, st.tuples(st.integers(1, 12), st.just(COLUMNS)), elements=st.floats(-1e4, 1e4, width=32))
@@ -73,13 +74,18 @@ TWO_LABELS = st.one_of(
 )
 
 
+@cache
+def fitted_to_codes(name: str) -> Any:
+    return MAKERS[name]().fit(X, TARGETS)
+
+
 @pytest.mark.parametrize("name", ["ABNet", "ABNet, trained", "PBGNet", "EBP"])
 @FEW
 @given(labels=TWO_LABELS)
 def test_names_of_the_classes_do_not_matter(name: str, labels: list[Any]) -> None:
     """The smaller label takes the place of 0 and the larger that of 1; nothing else depends on them."""
     named = np.array(sorted(labels))
-    plain = MAKERS[name]().fit(X, TARGETS)
+    plain = fitted_to_codes(name)
     other = MAKERS[name]().fit(X, named[TARGETS])
     np.testing.assert_array_equal(other.decision_function(X), plain.decision_function(X))
     np.testing.assert_array_equal(other.predict(X), named[plain.predict(X)])

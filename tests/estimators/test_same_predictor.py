@@ -70,19 +70,6 @@ def test_sparse_rows_are_certified_too(rng: np.random.Generator) -> None:
     assert clf.certify(csr_array(X + 0.01), y) == clf.certify(X + 0.01, y)
 
 
-@pytest.mark.parametrize(("hidden", "drawn"), [((2,), "network"), ((3, 3), "tree")])
-def test_pbgnet_speaks_of_networks_only_where_it_draws_networks(
-    hidden: tuple[int, ...], drawn: str, rng: np.random.Generator
-) -> None:
-    X = rng.normal(size=(80, 2))
-    y = rng.integers(0, 2, 80)
-    certificate = PBGNetClassifier(hidden, **SMALL).fit(X, y).certificate_
-    assert certificate is not None
-    assert certificate.facts.drawn == drawn
-    assert ("PBGNet tree" in certificate.describe(details=True)) == (drawn == "tree")
-    assert type(certificate).from_dict(certificate.to_dict()) == certificate
-
-
 @pytest.mark.parametrize("hidden", [(3, 3), (30,)], ids=str)
 def test_a_sampled_pbgnet_is_certified_by_its_expected_output(
     hidden: tuple[int, ...], rng: np.random.Generator

@@ -98,7 +98,8 @@ def test_a_preprocessor_fitted_on_bound_rows_leaves_an_estimate(data: tuple[Any,
     assert clf.bound_estimate_ is not None
 
 
-@pytest.mark.parametrize(("hidden", "chosen"), [((30,), "exact"), ((30, 4), "ancestral")])
+# The widths of the other tests: their programs are compiled already.
+@pytest.mark.parametrize(("hidden", "chosen"), [((30,), "exact"), ((30, 25), "ancestral")])
 def test_auto_says_what_it_chose(hidden: Any, chosen: str, data: tuple[Any, Any], capsys: Any) -> None:
     clf = ABNetClassifier(hidden, aggregation="auto", verbose=1, **SETTINGS).fit(*data)
     assert clf.aggregation_ == chosen
@@ -146,13 +147,19 @@ def test_one_wide_layer_is_certified_without_paths(aggregation: str, data: tuple
     assert certified >= risk
 
 
-@pytest.mark.parametrize("hidden", [(30,), (20, 15)], ids=str)
-def test_a_wide_pbgnet_is_exact_and_certified(hidden: tuple[int, ...], data: tuple[Any, Any], tmp_path: Path) -> None:
+@pytest.mark.parametrize(("hidden", "drawn"), [((30,), "network"), ((20, 15), "tree")], ids=str)
+def test_a_wide_pbgnet_is_exact_and_certified(
+    hidden: tuple[int, ...], drawn: str, data: tuple[Any, Any], tmp_path: Path
+) -> None:
     clf = PBGNetClassifier(hidden, **SETTINGS).fit(*data)
     assert clf.score(*data) > 0.8
     F = pbgnet.expected_output(clf.network_.astype(np.float64), data[0].astype(np.float32).astype(np.float64))
     np.testing.assert_allclose(clf.decision_function(data[0]), F, atol=1e-12)
-    assert promised(clf).facts.n_paths is None
+    certificate = promised(clf)
+    assert certificate.facts.n_paths is None
+    assert certificate.facts.drawn == drawn  # neurons of deep networks read draws of their own
+    assert ("PBGNet tree" in certificate.describe(details=True)) == (drawn == "tree")
+    assert type(certificate).from_dict(certificate.to_dict()) == certificate
     clf.save(tmp_path / "tree.abnet")
     loaded = abnet.load(tmp_path / "tree.abnet")
     np.testing.assert_array_equal(loaded.decision_function(data[0]), clf.decision_function(data[0]))

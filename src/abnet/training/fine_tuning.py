@@ -1,5 +1,7 @@
 """`fine_tune`: train a mixture on the bound, starting at its prior."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -51,14 +53,15 @@ def fine_tune(
         limits=settings.training.limits,
     )
     learner = PosteriorLearner(prior.sizes, prior.aggregation, prior.n_members, n_classes)
-    trained = train(learner, stage, pad_rows(inputs, targets, _row_weights(rows, codes, settings)), rng)
+    weights = _row_weights(rows, codes, settings.members.class_weight)
+    trained = train(learner, stage, pad_rows(inputs, targets, weights), rng)
     return learner.posterior(trained.state).astype(np.float32), trained.curve
 
 
-def _row_weights(rows: PreparedRows, codes: NDArray[np.intp], settings: Settings) -> NDArray[np.float64] | None:
+def _row_weights(rows: PreparedRows, codes: NDArray[np.intp], class_weight: Any) -> NDArray[np.float64] | None:
     """Sample weights of the bound rows times the weights of their classes; None if all are equal."""
     training_codes = rows.codes[: rows.n_first]
-    class_weights = weights_of_classes(settings.members.class_weight, training_codes, rows.labels.classes)
+    class_weights = weights_of_classes(class_weight, training_codes, rows.labels.classes)
     if rows.weights is None and class_weights is None:
         return None
     weights = np.ones(len(codes))

@@ -80,7 +80,7 @@ def learn_members_of_prior(
     # Teach
     part = FirstPart.of(rows)
     with _compiling_in_background(part, recipe, settings):
-        part, pool = teach(part, _teacher(recipe, settings), rng, report)
+        part, pool = teach(part, _teacher(recipe, settings.members.teacher), rng, report)
 
     # Targets
     class_weights = weights_of_classes(settings.members.class_weight, part.codes, part.classes)
@@ -125,9 +125,8 @@ def learn_members_of_prior(
     )
 
 
-def _teacher(recipe: Recipe, settings: Settings) -> Any:
+def _teacher(recipe: Recipe, teacher: Any) -> Any:
     """The user's own classifier, or the name that the recipe has."""
-    teacher = settings.members.teacher
     if isinstance(teacher, str):
         return recipe.teacher
     return teacher
