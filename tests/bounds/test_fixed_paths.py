@@ -1,6 +1,7 @@
 """Votes of paths that are drawn once and kept: the threshold against its definition, the promise in simulation."""
 
 import math
+from collections.abc import Callable
 
 import mpmath
 import numpy as np
@@ -29,7 +30,7 @@ def test_a_world_of_two_kinds_of_examples_never_beats_the_bound(order: int, path
     """
     delta = 0.05
     p = np.linspace(1e-4, 0.4999, 4000)
-    bound = bounds.fixed_paths_tandem_bound
+    bound: Callable[[float, int, float], float] = bounds.fixed_paths_tandem_bound
     if order == 1:
         bound = bounds.fixed_paths_vote_bound
     promised = np.array([bound(float(q**order), paths, delta) for q in p])

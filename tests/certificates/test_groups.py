@@ -49,9 +49,8 @@ def unequal_groups(rng: np.random.Generator) -> tuple[Bools, Ints]:
 
 def made(wrong: Bools, groups: Any, *, terms: Terms | None = None, order: Any = None) -> Certificate:
     """The certificate of a classifier that errs there, all rows being of one class."""
-    if order is None:
-        keys = np.arange(len(wrong))
-    else:
+    keys: Any = np.arange(len(wrong))
+    if order is not None:
         keys = bet_keys(order)
     seen = observe(wrong.astype(int), np.zeros(len(wrong), int), ("a", "b"), losses=wrong, groups=groups, keys=keys)
     return certify(seen, Terms(delta=DELTA) if terms is None else terms)

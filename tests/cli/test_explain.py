@@ -47,8 +47,8 @@ def test_the_model_as_a_whole(run: Run, model: Path, table: Path) -> None:
     assert whole["error"] is not None
     assert whole["regions"]["listed"]
     text = run("explain", model, table).stdout
-    ranked = [column["column"] for column in whole["importance"]]
-    assert [name for name in text.split("\n\n")[0].split("\n") if name.split("  ")[0] in ranked]
+    for column in whole["importance"]:
+        assert column["column"] in text
 
 
 def test_contributions_as_csv(run: Run, model: Path, table: Path, tmp_path: Path) -> None:

@@ -46,9 +46,8 @@ def test_onnx_runs_without_us(run: Run, tmp_path: Path) -> None:
     own = models.model("classes", 3, feature_names=("a", "b", "<c>\u202e"))
     save(own, tmp_path / "model.abnet")
     text = run("export", tmp_path / "model.abnet", "--to", "onnx").stdout
-    inputs, outputs = [line.partition(": ")[2] for line in text.splitlines() if ", " in line and ": " in line][-2:]
-    assert inputs == "a, b, <c>\\u202e"
-    assert outputs == "label, probabilities, valid"
+    assert "a, b, <c>\\u202e" in text
+    assert "label, probabilities, valid" in text
     session = runtime.InferenceSession(str(tmp_path / "model.onnx"), providers=["CPUExecutionProvider"])
     X = np.random.default_rng(0).normal(size=(50, 3))
     given = {name: X[:, [i]] for i, name in enumerate(("a", "b", "<c>\u202e"))}

@@ -29,9 +29,9 @@ def broken(world: FourClasses, certificate: Certificate, exact: Any, voted: Any)
     """Which of Gibbs, vote and all classes at once are false, from class probabilities of the 512 inputs."""
     errors = zip(certificate.per_class, world.class_errors(voted), strict=True)
     by_class = any((part.vote_error_bound or 1.0) < error for part, error in errors if part.n_examples)
-    vote = certificate.vote_error_bound
-    if certificate.vote_error_bound is None:
-        vote = 1.0
+    vote = 1.0
+    if certificate.vote_error_bound is not None:
+        vote = certificate.vote_error_bound
     return np.array(
         [(certificate.gibbs_risk_bound or 0.0) < world.gibbs_risk(exact), vote < world.vote_error(voted), by_class]
     ).astype(int)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from abnet import ABNetClassifier, CertifiedClassifier
-from abnet.certificates.goals import Costs, TargetError
+from abnet.certificates.goals import Costs, Goal, TargetError
 from abnet.certificates.statements.cost_bound import CostBound
 from abnet.certificates.statements.coverage import Coverage
 from abnet.certificates.statements.trained_gibbs_bound import TrainedGibbsBound
@@ -33,9 +33,8 @@ def world() -> tuple[Any, Any]:
 @cache
 def fitted(made: str, target_error: float | None = None) -> Any:
     X, y = world()
-    if target_error is None:
-        goal = Costs(COSTS)
-    else:
+    goal: Goal = Costs(COSTS)
+    if target_error is not None:
         goal = TargetError(target_error)
     return CertifiedClassifier(random_state=1, decision=goal, **MADE[made]).fit(X, y)
 

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.skipif("ABNET_DATA" not in os.environ, reason="set ABNE
 
 
 def train(dataset: str, model: str, sizes: tuple[int, ...]) -> list[Result]:
-    rates = LEARNING_RATES
+    rates: tuple[float | None, ...] = LEARNING_RATES
     if model == "EBP":
         rates = (None,)
     return run_group(SettingGroup(tuple(Setting(dataset, model, sizes, rate, 0) for rate in rates)), data_dir=None)

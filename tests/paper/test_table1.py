@@ -54,7 +54,7 @@ def chosen(results: list[Result]) -> tuple[tuple[int, ...], float | None, int, i
 
 @pytest.mark.parametrize("model", MODELS)
 def test_the_best_mean_score_is_chosen_not_the_best_test_error(model: str) -> None:
-    rate = 0.1
+    rate: float | None = 0.1
     if model == "EBP":
         rate = None
     best = [result((2, 2), rate, k, score=s, test_error=0.9, model=model) for k, s in enumerate((0.1, 0.5))]
