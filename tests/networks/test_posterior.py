@@ -4,6 +4,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import jax
 import jax.numpy as jnp
