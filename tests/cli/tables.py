@@ -28,7 +28,7 @@ def loaded_by(arguments: Sequence[object], libraries: Sequence[str]) -> list[str
         f"print([name for name in {list(libraries)!r} if name in sys.modules], file=sys.stderr)\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    found = ast.literal_eval(done.stderr)
+    found = ast.literal_eval(done.stderr.splitlines()[-1])  # below the notes of the command
     assert isinstance(found, list)
     return found
 
