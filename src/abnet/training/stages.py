@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from abnet.networks.lifting import lift_into
 from abnet.networks.posterior import Posterior
+from abnet.training.large_pages import zeros_in_large_pages
 from abnet.training.loop import Limits, Rows, Span, pad_rows
 from abnet.training.objective import Objective
 from abnet.training.padding import bucket
@@ -194,6 +195,6 @@ def learn_linear(trainer: Trainer, first: Posterior, train_on: Span, watch: Span
 
 def lifted_rows(X: NDArray[Any], y: NDArray[Any], weights: NDArray[Any] | None) -> Rows:
     """Prepared inputs lifted, padded and on the device."""
-    inputs = np.zeros((bucket(len(y)), X.shape[1] + 1), np.float32)
+    inputs = zeros_in_large_pages((bucket(len(y)), X.shape[1] + 1))
     lift_into(inputs[: len(y)], np.asarray(X, np.float32))
     return pad_rows(inputs, y, weights)

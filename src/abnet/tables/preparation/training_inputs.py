@@ -1,6 +1,6 @@
 """What the training rows had in every column: how many values, and the range and quartiles of numbers."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -14,6 +14,8 @@ __all__ = ["NumberRange", "TrainingColumn", "TrainingInputs"]
 
 FAR = 10.0
 """Factor by which positive values may be below the smallest training value before they are far away."""
+COLUMNS_AT_ONCE = 32
+"""Columns of an array that are copied together."""
 
 
 class NumberRange(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -35,7 +37,7 @@ class NumberRange(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError("the range of a column must be four increasing numbers")
 
     @staticmethod
-    def of(values: NDArray[np.float64]) -> "NumberRange":
+    def of(values: NDArray[np.floating[Any]]) -> "NumberRange":
         """The range of some numbers, none of them missing.
 
         Examples
@@ -45,9 +47,10 @@ class NumberRange(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """
         n = len(values)
         rank = rank_of(n)
-        places = (0, rank - 1, n - rank, n - 1)
-        ordered = np.partition(values, places)
-        return NumberRange(*(float(ordered[place]) for place in places))
+        ordered = np.partition(values, (rank - 1, n - rank))
+        lower = float(ordered[rank - 1])
+        upper = float(ordered[n - rank])
+        return NumberRange(float(values.min()), lower, upper, float(values.max()))
 
     @property
     def near(self) -> tuple[float, float]:
@@ -124,16 +127,33 @@ class TrainingInputs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         >>> TrainingInputs.of_array(["a"], np.array([[3.0], [np.nan], [5.0]])).columns[0].n_missing
         1
         """
-        from abnet.tables.columns.encoded import Encoded
+        if X.dtype not in (np.float32, np.float64):
+            X = X.astype(np.float64)
+        named = zip(names, _columns_of(X), strict=True)
+        columns = [_numeric(name, values, _count_missing(values)) for name, values in named]
+        return TrainingInputs(len(X), tuple(columns))
 
-        columns = map(Encoded.of_numbers, np.asarray(X, np.float64).T)
-        return TrainingInputs.of(names, columns, len(X))
+
+def _columns_of(X: NDArray[np.floating[Any]]) -> Iterator[NDArray[np.floating[Any]]]:
+    """The columns, from copies of a few at a time: values that are next to each other are faster to read."""
+    for first in range(0, X.shape[1], COLUMNS_AT_ONCE):
+        yield from np.ascontiguousarray(X[:, first : first + COLUMNS_AT_ONCE].T)
 
 
 def _column(name: str, column: "Encoded") -> TrainingColumn:
     if column.numbers is None:
         return TrainingColumn(name, column.n_missing)
-    values = column.numbers[np.isfinite(column.numbers)]
-    if not len(values):
-        return TrainingColumn(name, column.n_missing)
-    return TrainingColumn(name, column.n_missing, NumberRange.of(values))
+    return _numeric(name, column.numbers, column.n_missing)
+
+
+def _count_missing(values: NDArray[np.floating[Any]]) -> int:
+    return int(np.count_nonzero(np.isnan(values)))
+
+
+def _numeric(name: str, values: NDArray[np.floating[Any]], n_missing: int) -> TrainingColumn:
+    finite = np.isfinite(values)
+    if not finite.any():
+        return TrainingColumn(name, n_missing)
+    if not finite.all():
+        values = values[finite]
+    return TrainingColumn(name, n_missing, NumberRange.of(values))
