@@ -54,11 +54,33 @@ class Condition(NamedTuple):
     rows: Rows
 
 
-class NamedCells(NamedTuple):
-    """A column that conditions may name."""
+class Candidates(NamedTuple):
+    """Conditions that are tried together, and the rows that meet each of them, as ones and zeros."""
+
+    conditions: Sequence[Condition]
+    met: NDArray[np.float32]  # (conditions, rows)
+
+    @staticmethod
+    def of(conditions: Sequence[Condition], n_rows: int) -> "Candidates":
+        """Some conditions on the same rows."""
+        met = np.zeros((len(conditions), n_rows), np.float32)
+        for place, condition in enumerate(conditions):
+            met[place] = condition.rows
+        return Candidates(conditions, met)
+
+
+class NamedColumn(NamedTuple):
+    """A column that conditions may name: its categories, or its conditions on numbers, which suit every region."""
 
     name: str
-    cells: RestoredCells
+    categories: NDArray[np.object_] | None
+    ranges: Candidates
+
+    def candidates(self, inside: Rows, met: Rows) -> Candidates:
+        """The conditions that are tried for a region, among rows that meet all so far."""
+        if self.categories is None:
+            return self.ranges
+        return Candidates.of(list(_sets(self.name, self.categories, inside, met)), len(inside))
 
 
 def regions_in_words(model: Model, inputs: Inputs) -> tuple[RegionWords, ...]:
@@ -102,31 +124,41 @@ def regions_in_words(model: Model, inputs: Inputs) -> tuple[RegionWords, ...]:
     return tuple(made)
 
 
-def _columns(model: Model, layer: LeadingLayer, rows: Floats) -> list[NamedCells]:
+def _columns(model: Model, layer: LeadingLayer, rows: Floats) -> list[NamedColumn]:
     """The columns with the largest terms in the neurons' sums."""
     layout = column_layout(model)
-    owners = layout.input_owners
+    by_owner = np.argsort(layout.input_owners, kind="stable")
+    owners, starts = np.unique(layout.input_owners[by_owner], return_index=True)
     cells = restore_cells(model, rows[:, : layout.n_features])
     weights = np.zeros(len(layout.names))
     for w in layer.W:
-        terms = np.zeros((len(layout.names), len(rows)))
-        np.add.at(terms, owners, (rows * w).T)
-        variances = terms.var(axis=1)
+        variances = np.zeros(len(layout.names))
+        variances[owners] = np.add.reduceat((rows * w).T[by_owner], starts, axis=0).var(axis=1)
         weights += variances / max(float(variances.sum()), np.finfo(np.float64).tiny)
     ranked = np.argsort(-weights, kind="stable")[:MOST_COLUMNS]
-    return [NamedCells(printable(layout.names[j]), cells[j]) for j in ranked if weights[j] > 0]
+    return [_named_column(printable(layout.names[j]), cells[j], len(rows)) for j in ranked if weights[j] > 0]
 
 
-def _in_words(signs: str, inside: Rows, columns: Sequence[NamedCells]) -> RegionWords | None:
+def _named_column(name: str, cells: RestoredCells, n_rows: int) -> NamedColumn:
+    if cells.numbers is not None:
+        return NamedColumn(name, None, Candidates.of(list(_ranges(name, cells)), n_rows))
+    nothing = Candidates.of([], n_rows)
+    if cells.categories is None:
+        return NamedColumn(name, None, nothing)
+    return NamedColumn(name, np.array(cells.categories, object), nothing)
+
+
+def _in_words(signs: str, inside: Rows, columns: Sequence[NamedColumn]) -> RegionWords | None:
     """Conditions that separate the rows inside a region from the others, added one at a time while they help."""
     chosen: list[Condition] = []
     met = np.ones(len(inside), bool)
     best = 0.0
     while len(chosen) < MOST_CONDITIONS:
-        candidates = [condition for column in columns for condition in _conditions(column, inside, met)]
+        tried = [column.candidates(inside, met) for column in columns]
+        candidates = [condition for each in tried for condition in each.conditions]
         if not candidates:
             break
-        gains = np.array([_separation(inside, met & condition.rows) for condition in candidates])
+        gains = np.concatenate([_separations(inside, met, each.met) for each in tried])
         if gains.max() < best + LEAST_GAIN:
             break
         place = int(np.argmax(gains))
@@ -152,28 +184,35 @@ def _joined(conditions: Sequence[Condition]) -> str:
     return ", ".join(f"{name} {' and '.join(words)}" for name, words in of_column.items())
 
 
-def _separation(inside: Rows, met: Rows) -> float:
-    """Recall + specificity - 1 of the conditions as a test for the region."""
-    return float(met[inside].mean() - met[~inside].mean())
+def _separations(inside: Rows, met: Rows, further: NDArray[np.float32]) -> Floats:
+    """Recall + specificity - 1 of `met` and each further condition, as tests for the region.
+
+    Parameters
+    ----------
+    inside, met : bool array (rows,)
+        Rows of the region, and rows that meet all conditions so far.
+    further : float32 array (conditions, rows)
+    """
+    # Sums of at most `MOST_ROWS` ones are exact in float32.
+    n_inside = further @ (met & inside).astype(np.float32)
+    n_outside = further @ (met & ~inside).astype(np.float32)
+    recall = n_inside.astype(np.float64) / np.count_nonzero(inside)
+    false_alarms = n_outside.astype(np.float64) / np.count_nonzero(~inside)
+    return recall - false_alarms
 
 
-def _conditions(column: NamedCells, inside: Rows, met: Rows) -> Iterator[Condition]:
-    """Conditions on a column that are tried."""
-    if column.cells.numbers is not None:
-        yield from _ranges(column, column.cells.numbers)
-    elif column.cells.categories is not None:
-        yield from _sets(column, np.array(column.cells.categories, object), inside, met)
-
-
-def _ranges(column: NamedCells, numbers: Floats) -> Iterator[Condition]:
-    known = numbers[~np.isnan(numbers)]
+def _ranges(name: str, cells: RestoredCells) -> Iterator[Condition]:
+    """Conditions on a column of numbers or dates."""
+    assert cells.numbers is not None
+    known = cells.numbers[~np.isnan(cells.numbers)]
     if len(known) == 0 or np.ptp(known) == 0:
         return
-    numbers = _rounded(numbers, float(np.ptp(known)) / EXACTNESS)  # they were stored as float32
-    for threshold in _thresholds(_rounded(known, float(np.ptp(known)) / EXACTNESS)):
-        shown = _shown(threshold, column.cells)
-        yield Condition(column.name, f"above {shown}", numbers > threshold)
-        yield Condition(column.name, f"at most {shown}", numbers <= threshold)
+    step = float(np.ptp(known)) / EXACTNESS
+    numbers = _rounded(cells.numbers, step)  # they were stored as float32
+    for threshold in _thresholds(_rounded(known, step)):
+        shown = _shown(threshold, cells)
+        yield Condition(name, f"above {shown}", numbers > threshold)
+        yield Condition(name, f"at most {shown}", numbers <= threshold)
 
 
 def _thresholds(numbers: Floats) -> list[float]:
@@ -207,21 +246,21 @@ def _shown(value: float, cells: RestoredCells) -> str:
     return text
 
 
-def _sets(column: NamedCells, texts: NDArray[np.object_], inside: Rows, met: Rows) -> Iterator[Condition]:
+def _sets(name: str, texts: NDArray[np.object_], inside: Rows, met: Rows) -> Iterator[Condition]:
     """The categories that are more frequent inside the region than outside, among rows that meet all so far."""
     frequent = []
     others = []
     for text in dict.fromkeys(texts):
-        has = texts == text
-        if _separation(inside, has & met) > 0:
+        has = np.asarray(texts == text, np.float32)[None]
+        if _separations(inside, met, has)[0] > 0:
             frequent.append(text)
         else:
             others.append(text)
     rows = np.isin(texts, frequent)
     if 0 < len(frequent) <= MOST_CATEGORIES and others:
-        yield Condition(column.name, _listed(frequent), rows)
+        yield Condition(name, _listed(frequent), rows)
     elif 0 < len(others) <= MOST_CATEGORIES:
-        yield Condition(column.name, f"not {_listed(others)}", rows)
+        yield Condition(name, f"not {_listed(others)}", rows)
 
 
 def _listed(categories: Sequence[str]) -> str:
