@@ -134,8 +134,11 @@ class Model:
             n_rows = len(rows)
         if training is None or n_rows < LEAST_CHECKED:
             return self.preparation.inputs(rows)
-        from abnet.tables.preparation.input_shift import warn_of_shift
+        from abnet.tables.preparation.input_shift import warn_of_array_shift, warn_of_shift
 
+        if isinstance(rows, np.ndarray) and not self.preparation.columns:
+            warn_of_array_shift(training, rows)
+            return self.preparation.inputs(rows)
         inputs, columns = self.preparation.observed(rows)
         warn_of_shift(training, self.preparation.columns, columns)
         return inputs

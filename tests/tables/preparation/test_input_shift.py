@@ -1,5 +1,6 @@
 """New rows beside training rows: no more false alarms than promised, and power for the usual accidents."""
 
+import warnings
 from collections.abc import Callable
 from itertools import combinations
 
@@ -18,10 +19,12 @@ from abnet.tables.preparation.input_shift import (
     CERTAIN,
     ColumnCheck,
     InputShiftError,
+    InputShiftWarning,
     InputTally,
     refuse_shift,
     shift_notes,
     shifted,
+    warn_of_array_shift,
 )
 from abnet.tables.preparation.shift_tests import absent_p, at_least, beyond_p, new_value_p, scarce_p
 from abnet.tables.preparation.training_inputs import TrainingInputs, rank_of
@@ -269,3 +272,24 @@ def test_rows_of_another_shape_are_refused_by_the_network(rng: np.random.Generat
         model.predict(rng.normal(size=(40, 3)))
     with pytest.raises(ValueError, match="2"):
         model.predict(rng.normal(size=40))
+
+
+def test_an_array_gets_the_notes_that_counting_every_column_gives() -> None:
+    """The columns that are not counted, because their smallest and largest values suffice, would get no note."""
+    rng = np.random.default_rng(3)
+    old = rng.normal(50.0, 5.0, (400, 8))
+    new = rng.normal(50.0, 5.0, (300, 8))
+    new[:, 1] *= 100.0  # outside the range
+    new[:, 2] = 50.0 + (new[:, 2] - 50.0) / 100.0  # narrow
+    new[:200, 3] = np.nan
+    new[0, 4] = 1e6  # one value, too few for a note
+    new[:, 5] = 50.0  # constant
+    training = TrainingInputs.of_array([f"x{place}" for place in range(8)], old)
+    tally = InputTally(training)
+    tally.add([Encoded.of_numbers(column) for column in new.T])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warn_of_array_shift(training, new)
+    found = [str(warning.message) for warning in caught]
+    assert found == [str(InputShiftWarning(note)) for note in shift_notes(tally.check())]
+    assert len(found) >= 3

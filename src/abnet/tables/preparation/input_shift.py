@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from abnet.tables.columns.column import Column
 from abnet.tables.columns.encoded import Encoded
 from abnet.tables.notes import Note, NoteWarning
+from abnet.tables.preparation.preparation import OBSERVED_ROWS
 from abnet.tables.preparation.shift_tests import absent_p, beyond_p, new_value_p, scarce_p
 from abnet.tables.preparation.training_inputs import NumberRange, TrainingColumn, TrainingInputs, rank_of
 from abnet.tables.table_errors import TableError, quoted
@@ -27,6 +28,7 @@ __all__ = [
     "shift_notes",
     "shifted",
     "number_of_tests",
+    "warn_of_array_shift",
     "warn_of_shift",
 ]
 
@@ -220,9 +222,7 @@ class ColumnCheck:
     @property
     def n_tests(self) -> int:
         """Number of tests of this column."""
-        if self.training.numbers is None:
-            return 2
-        return 4
+        return _number_of_tests(self.training)
 
     def differs(self, level: float) -> list[str]:
         """The tests with a p-value of at most `level`."""
@@ -321,12 +321,27 @@ def number_of_tests(checks: Iterable[ColumnCheck]) -> int:
     return sum(check.n_tests for check in checks)
 
 
-def shift_notes(checks: Sequence[ColumnCheck], level: float = NOTED) -> list[Note]:
+def _number_of_tests(column: TrainingColumn) -> int:
+    if column.numbers is None:
+        return 2
+    return 4
+
+
+def shift_notes(checks: Sequence[ColumnCheck], level: float = NOTED, *, n_tests: int | None = None) -> list[Note]:
     """Notes on columns that clearly differ from the training rows.
 
     Rows that are exchangeable with the training rows get any note with a probability of at most `level`.
+
+    Parameters
+    ----------
+    checks : sequence of ColumnCheck
+    level : float
+    n_tests : int, optional
+        Number of tests of all columns, if `checks` are those of some columns.
     """
-    level /= max(number_of_tests(checks), 1)
+    if n_tests is None:
+        n_tests = number_of_tests(checks)
+    level /= max(n_tests, 1)
     found = [check.note(level) for check in checks]
     return [note for note in found if note is not None]
 
@@ -361,4 +376,37 @@ def warn_of_shift(training: TrainingInputs, kinds: Sequence[Column], columns: Se
     tally = InputTally(training, kinds)
     tally.add(columns)
     for note in shift_notes(tally.check()):
+        warnings.warn(InputShiftWarning(note), stacklevel=4)
+
+
+def _limits(column: TrainingColumn) -> tuple[float, float]:
+    if column.numbers is None:
+        return np.nan, np.nan
+    return column.numbers.low, column.numbers.high
+
+
+def warn_of_array_shift(training: TrainingInputs, X: NDArray[Any]) -> None:
+    """`warn_of_shift` for the columns of an array, of which at most a few thousand rows are looked at.
+
+    Counting the values of hundreds of columns one by one takes longer than predicting. So only columns that can get a
+    note are counted: those with missing values, a narrow range, or many values outside the training range.
+    """
+    if X.ndim != 2 or X.shape[1] != len(training.columns):
+        return
+    rows = np.asarray(X[:: max(len(X) // OBSERVED_ROWS, 1)], np.float64)
+    low = rows.min(axis=0)  # NaN in a column with missing values
+    high = rows.max(axis=0)
+    limits = np.array([_limits(column) for column in training.columns]).reshape(-1, 2)
+    known_low = limits[:, 0]
+    known_high = limits[:, 1]
+    width = high - low
+    narrow = (width > 0) & (width <= NARROW * (known_high - known_low))
+    outside = np.count_nonzero((rows < known_low) | (rows > known_high), axis=0)
+    unknown = np.isnan(low) | np.isnan(known_low)
+    doubtful = np.flatnonzero(unknown | narrow | (outside >= NOTABLE * len(rows)))
+    known = TrainingInputs(training.n_rows, tuple(training.columns[place] for place in doubtful))
+    tally = InputTally(known)
+    tally.add([Encoded.of_numbers(rows[:, place]) for place in doubtful])
+    n_tests = sum(_number_of_tests(column) for column in training.columns)
+    for note in shift_notes(tally.check(), n_tests=n_tests):
         warnings.warn(InputShiftWarning(note), stacklevel=4)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from abnet.tables.table import Table
     from abnet.tables.unseen import Unseen
 
-__all__ = ["ColumnByColumn", "Preparation", "Read", "Unprepared"]
+__all__ = ["OBSERVED_ROWS", "ColumnByColumn", "Preparation", "Read", "Unprepared"]
 
 
 class Read(NamedTuple):
@@ -79,7 +79,7 @@ class Preparation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_f
             rows = np.asarray(X)
         if hasattr(X, "tocsr") or len(rows.shape) != 2:
             return self.inputs(X), ()
-        step = max(len(rows) // _OBSERVED_ROWS, 1)
+        step = max(len(rows) // OBSERVED_ROWS, 1)
         return self.inputs(X), _number_columns(rows[::step])
 
     def read(self, table: "Table", names: Sequence[str] | None) -> Read:
@@ -167,7 +167,7 @@ class Preparation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_f
         return ""
 
 
-_OBSERVED_ROWS = 2_000
+OBSERVED_ROWS = 2_000
 """Rows of an array whose values are enough to compare them with training rows."""
 
 
