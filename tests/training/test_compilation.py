@@ -20,7 +20,8 @@ from abnet.training.posterior_learner import PosteriorLearner, State, start
 from abnet.training.runner import new_keys, stack
 from abnet.training.stages import lifted_rows
 
-NARROW = PosteriorLearner((5, 3, 3, 1))
+SMALL = PosteriorLearner((5, 3, 3, 1))
+NARROW = PosteriorLearner((5, 8, 8, 1))
 WIDE = PosteriorLearner((5, 40, 1), Uniform(10))
 
 on_cpu = pytest.mark.skipif(jax.default_backend() != "cpu", reason="the choices are those of XLA's CPU compiler")
@@ -47,11 +48,14 @@ def train(program: Any, learner: PosteriorLearner, epochs: int) -> np.ndarray:
 
 @on_cpu
 def test_narrow_exact_networks_have_a_program_of_their_own() -> None:
+    small = compiled_epoch((SMALL,))
     narrow = compiled_epoch((NARROW,))
     wide = compiled_epoch((WIDE,))
-    if epoch in (narrow, wide):
+    if epoch in (small, narrow, wide):
         pytest.skip("this XLA has no such choices")
-    assert narrow is not wide
+    assert len({small, narrow, wide}) == 3
+    assert compiled_epoch((PosteriorLearner((5, 6, 6, 1), PBGNet()),)) is small
+    assert compiled_epoch((SMALL, NARROW)) is narrow
     assert compiled_epoch((PosteriorLearner((5, 10, 1), PBGNet()), NARROW)) is narrow
     assert compiled_epoch((NARROW, WIDE)) is wide
     assert compiled_epoch((PosteriorLearner((5, 11, 1)),)) is wide
@@ -79,7 +83,7 @@ def test_other_methods_are_compiled_as_xla_likes() -> None:
 def texts() -> tuple[str, str]:
     """A narrow program as XLA likes it, and as we have it compiled."""
     rows = lifted_rows(np.zeros((60_000, 100), np.float32), np.ones(60_000), None)
-    learner = PosteriorLearner((100, 4, 4, 1))
+    learner = PosteriorLearner((100, 8, 8, 1))
     rng = np.random.default_rng(0)
     net = BAM.init(rng, learner.sizes)
     runs = (open_runs(stack([first_state(net, 9)]), [0.01], new_keys(rng, 1)),)
@@ -103,7 +107,7 @@ def test_a_narrow_program_has_no_library_kernel_and_no_split_loop(mark: str, tex
     assert mark not in ours
 
 
-@pytest.mark.parametrize("learner", [NARROW, PosteriorLearner((5, 11, 1))])  # compiled each in its way
+@pytest.mark.parametrize("learner", [SMALL, NARROW, PosteriorLearner((5, 11, 1))])  # compiled each in its way
 def test_the_networks_are_the_same_up_to_rounding(learner: PosteriorLearner) -> None:
     ours = train(compiled_epoch((learner,)), learner, 5)
     plain = train(epoch, learner, 5)

@@ -9,10 +9,19 @@ from numpy.typing import ArrayLike
 from abnet.networks.bam import BAM
 from abnet.networks.shapes import Answers, Float, Key, Lifted, Losses, Matrices, Table
 
-__all__ = ["WIDEST_IN_SEQUENCE", "Aggregation", "check_hidden_layer", "check_outputs", "linear_loss"]
+__all__ = [
+    "WIDEST_BY_LIBRARY",
+    "WIDEST_IN_SEQUENCE",
+    "Aggregation",
+    "check_hidden_layer",
+    "check_outputs",
+    "linear_loss",
+]
 
 WIDEST_IN_SEQUENCE = 10
 """Exact layers up to this width are trained with kernels in sequence; from 12 units on a second core is worth it."""
+WIDEST_BY_LIBRARY = 6
+"""Exact layers up to this width are trained with XLA's kernel library; from 8 units on its sums over tables are slow."""
 
 
 @runtime_checkable
@@ -61,7 +70,7 @@ class Aggregation(Protocol):
         return 0.0
 
     def by_library(self, sizes: tuple[int, ...]) -> bool:
-        """Compiler hint: whether XLA may use its kernel library, which is slow for sums over tables."""
+        """Compiler hint: whether XLA may use its kernel library, which is slow for sums over large tables."""
         return False
 
     @abstractmethod

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
-from abnet.networks.aggregation import WIDEST_IN_SEQUENCE, Aggregation, check_outputs, linear_loss
+from abnet.networks.aggregation import WIDEST_BY_LIBRARY, WIDEST_IN_SEQUENCE, Aggregation, check_outputs, linear_loss
 from abnet.networks.bam import BAM
 from abnet.networks.cube import BLOCK, corner_probabilities, corners, map_blocks, multilinear, namespace
 from abnet.networks.gaussian_kl import gaussian_kl
@@ -244,8 +244,9 @@ class Exact(Aggregation):
         return max(sizes[1:]) <= WIDEST_IN_SEQUENCE
 
     def by_library(self, sizes: tuple[int, ...]) -> bool:
-        """Whether there is no table."""
-        return len(sizes) == 3 and sizes[1] > WIDEST_TABLE
+        """Whether there is no large table."""
+        widest = max(sizes[1:-1], default=0)
+        return widest <= WIDEST_BY_LIBRARY or (len(sizes) == 3 and widest > WIDEST_TABLE)
 
     def output_error(self, layers: Matrices) -> float:
         """`output_error`."""

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 
 from abnet.networks.aggregation import (
+    WIDEST_BY_LIBRARY,
     WIDEST_IN_SEQUENCE,
     Aggregation,
     check_outputs,
@@ -101,8 +102,9 @@ class PBGNet(Aggregation):
         return max(sizes[1:]) <= WIDEST_IN_SEQUENCE
 
     def by_library(self, sizes: tuple[int, ...]) -> bool:
-        """Whether there is no table."""
-        return min(sizes[1:-1], default=0) > WIDEST_TABLE
+        """Whether there is no large table."""
+        hidden = sizes[1:-1]
+        return max(hidden, default=0) <= WIDEST_BY_LIBRARY or min(hidden) > WIDEST_TABLE
 
     def output_error(self, layers: Matrices) -> float:
         """`output_error`."""

@@ -1,9 +1,9 @@
 """Compilation of an epoch: XLA's options for each learner, and JAX's cache of compiled programs on disk.
 
 On a CPU, XLA by default uses a kernel library, splits loops among cores and runs kernels in parallel. The library is
-slow for sums over tables of 2^d representations, and steps of a tenth of a millisecond lose more by waking another core
-than they gain. So aggregations are compiled without the library, and narrow exact ones (ABNet, PBGNet) with kernels in
-sequence. The trained networks are the same up to rounding.
+slow for sums over large tables of 2^d representations, and steps of a tenth of a millisecond lose more by waking
+another core than they gain. So aggregations with such tables are compiled without the library, and narrow exact ones
+(ABNet, PBGNet) with kernels in sequence. The trained networks are the same up to rounding.
 """
 
 import os
@@ -32,7 +32,7 @@ class Hinted(Protocol):
 
     @property
     def by_library(self) -> bool:
-        """Whether XLA may use its kernel library, which is slow for sums over tables."""
+        """Whether XLA may use its kernel library, which is slow for sums over large tables."""
 
 
 STATIC = ("learners", "batch_size", "seen")
@@ -51,16 +51,20 @@ IN_SEQUENCE = {
 def compiled_epoch(learners: tuple[Learner, ...]) -> Any:
     """`one_epoch`, compiled for these learners; options that this version of XLA lacks are left out."""
     hinted = [learner for learner in learners if isinstance(learner, Hinted)]
-    if len(hinted) < len(learners) or all(learner.by_library for learner in hinted):
+    if len(hinted) < len(learners):
         return epoch
-    return _epoch(in_sequence=all(learner.in_sequence for learner in hinted))
+    by_library = all(learner.by_library for learner in hinted)
+    in_sequence = all(learner.in_sequence for learner in hinted)
+    return _epoch(by_library=by_library, in_sequence=in_sequence)
 
 
 @cache
-def _epoch(*, in_sequence: bool) -> Any:
-    wanted = NO_LIBRARY
+def _epoch(*, by_library: bool, in_sequence: bool) -> Any:
+    wanted: dict[str, str] = {}
+    if not by_library:
+        wanted |= NO_LIBRARY
     if in_sequence:
-        wanted = NO_LIBRARY | IN_SEQUENCE
+        wanted |= IN_SEQUENCE
     options = _available(wanted)
     if not options:
         return epoch
