@@ -21,7 +21,7 @@ __all__ = [
 WIDEST_IN_SEQUENCE = 10
 """Exact layers up to this width are trained with kernels in sequence; from 12 units on a second core is worth it."""
 WIDEST_BY_LIBRARY = 6
-"""Exact layers up to this width are trained with XLA's kernel library; from 8 units on its sums over tables are slow."""
+"""Exact layers up to this width are trained with XLA's kernel library; its sums over larger tables are slow."""
 
 
 @runtime_checkable
