@@ -54,19 +54,19 @@ class Condition(NamedTuple):
     rows: Rows
 
 
-class Candidates(NamedTuple):
+class ConditionRows(NamedTuple):
     """Conditions that are tried together, and the rows that meet each of them, as ones and zeros."""
 
     conditions: Sequence[Condition]
     met: NDArray[np.float32]  # (conditions, rows)
 
     @staticmethod
-    def of(conditions: Sequence[Condition], n_rows: int) -> "Candidates":
+    def of(conditions: Sequence[Condition], n_rows: int) -> "ConditionRows":
         """Some conditions on the same rows."""
         met = np.zeros((len(conditions), n_rows), np.float32)
         for place, condition in enumerate(conditions):
             met[place] = condition.rows
-        return Candidates(conditions, met)
+        return ConditionRows(conditions, met)
 
 
 class NamedColumn(NamedTuple):
@@ -74,13 +74,13 @@ class NamedColumn(NamedTuple):
 
     name: str
     categories: NDArray[np.object_] | None
-    ranges: Candidates
+    ranges: ConditionRows
 
-    def candidates(self, inside: Rows, met: Rows) -> Candidates:
+    def candidates(self, inside: Rows, met: Rows) -> ConditionRows:
         """The conditions that are tried for a region, among rows that meet all so far."""
         if self.categories is None:
             return self.ranges
-        return Candidates.of(list(_sets(self.name, self.categories, inside, met)), len(inside))
+        return ConditionRows.of(list(_sets(self.name, self.categories, inside, met)), len(inside))
 
 
 def regions_in_words(model: Model, inputs: Inputs) -> tuple[RegionWords, ...]:
@@ -141,8 +141,8 @@ def _columns(model: Model, layer: LeadingLayer, rows: Floats) -> list[NamedColum
 
 def _named_column(name: str, cells: RestoredCells, n_rows: int) -> NamedColumn:
     if cells.numbers is not None:
-        return NamedColumn(name, None, Candidates.of(list(_ranges(name, cells)), n_rows))
-    nothing = Candidates.of([], n_rows)
+        return NamedColumn(name, None, ConditionRows.of(list(_ranges(name, cells)), n_rows))
+    nothing = ConditionRows.of([], n_rows)
     if cells.categories is None:
         return NamedColumn(name, None, nothing)
     return NamedColumn(name, np.array(cells.categories, object), nothing)
