@@ -17,8 +17,8 @@ def zeros_in_large_pages(shape: tuple[int, ...]) -> NDArray[np.float32]:
     """Zeros in float32, for rows that are read in random order.
 
     With pages of 4 kB, a processor has to look up the page of nearly every row. Large pages are only requested: a
-    system without them gives small ones. The memory is aligned as JAX requires, so ``jax.device_put`` takes it without a
-    copy. Do not write to it afterwards.
+    system without them gives small ones. The memory is aligned as JAX requires, so JAX takes the array without a copy.
+    Do not write to it afterwards.
 
     Examples
     --------
