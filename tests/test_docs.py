@@ -85,6 +85,7 @@ RUN = [
     "certificates",
     "assumptions",
     "decisions",
+    "alternatives",
     "tables",
     "messy-tables",
     "explanation",
