@@ -12,7 +12,7 @@ from simulation import Simulation, repeated
 
 DELTA = 0.1
 ROWS = 150
-REPETITIONS = 400
+REPETITIONS = 1_000
 PAIRS = 10
 Array = NDArray[Any]
 
