@@ -85,6 +85,7 @@ RUN = [
     "certificates",
     "assumptions",
     "decisions",
+    "alternatives",
     "tables",
     "messy-tables",
     "explanation",
@@ -130,3 +131,22 @@ def test_a_page_prints_what_it_shows(name: str, tmp_path: Path, monkeypatch: pyt
             assert agrees(expected, printed.getvalue()), f"prints\n{printed.getvalue()}\nnot\n{expected}"
             ran += 1
     assert ran
+
+
+def printed_words(name: str) -> str:
+    """The code blocks of a page, in one line."""
+    shown = blocks((ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8"))
+    return " ".join(" ".join(block for _, block in shown).split())
+
+
+def test_sentences_in_the_table_of_promises_are_printed_on_pages_that_run() -> None:
+    """Every question has a sentence, and a page whose output is tested prints it."""
+    page = (ROOT / "docs" / "promises.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (?!you want|---)(.*) \|$", page, flags=re.MULTILINE)
+    printed = [printed_words(name) for name in RUN]
+    assert len(rows) > 15
+    for row in rows:
+        question, *_, cell = re.split(r"\s*(?<!\\)\|\s*", row)
+        sentence = cell.replace("\\|", "|").removeprefix("“").removesuffix("”")
+        assert len(sentence.split()) > 5, question
+        assert any(sentence in words for words in printed), question

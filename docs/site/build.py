@@ -41,7 +41,7 @@ CONTENTS = {
         "docs/distributed",
         "docs/serving",
     ],
-    "Concepts": ["docs/certificates", "docs/assumptions", "docs/promises", "docs/glossary"],
+    "Concepts": ["docs/certificates", "docs/assumptions", "docs/promises", "docs/alternatives", "docs/glossary"],
     "Validation": [
         "docs/validation/index",
         *(f"docs/validation/{path.stem}" for path in sorted(ROOT.glob("docs/validation/*.md")) if path.stem != "index"),

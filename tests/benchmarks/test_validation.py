@@ -52,6 +52,12 @@ def test_pages_and_figures_show_the_published_rows() -> None:
         assert path.read_text(encoding="utf-8") == content, path.name
 
 
+def test_a_short_simulation_gives_its_published_rows() -> None:
+    """The others are run in `tests/long/test_validation.py`."""
+    made = [Row.of("planning", simulation) for simulation in validation.simulate("planning")]
+    assert made == [row for row in ROWS if row.promise == "planning"]
+
+
 def test_every_repetition_has_a_generator_of_its_own_that_settings_do_not_share() -> None:
     drawn: list[float] = []
 
