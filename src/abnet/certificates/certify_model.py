@@ -1,5 +1,6 @@
 """`certify`: a certificate for any fitted classifier, from rows held out from its training and selection."""
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -12,6 +13,7 @@ from abnet.certificates.estimate import Estimate
 from abnet.certificates.evidence import observe
 from abnet.certificates.facts import Facts
 from abnet.certificates.grouped_rows import check_groups
+from abnet.certificates.joint_shares import JointNames, Makes, hold_jointly
 from abnet.certificates.judged_answers import AnyModel, Judged, judge_model
 from abnet.certificates.keyed_order import bet_keys, row_order
 from abnet.certificates.random_seed import RandomState, drawn_seed
@@ -35,6 +37,7 @@ def certify(
     n_candidates: int = 1,
     groups: ArrayLike | str | None = None,
     by: ArrayLike | str | None = None,
+    joint: JointNames | None = None,
     allow_training_rows: bool = False,
     random_state: RandomState = None,
 ) -> Certificate | Estimate:
@@ -62,6 +65,10 @@ def certify(
     by : array-like (n,) or str, optional
         Population of each row, or the frame's column with the populations. Each population gets a bound, and these
         bounds hold jointly.
+    joint : sequence of str or dict, optional
+        Names of statements that are to hold jointly: "error rate", "classes", "populations", "regions". They share δ
+        equally; a dict has the share of each, such as ``{"error rate": 0.5, "classes": 0.5}``. By default each
+        statement (or family of statements, such as those about all classes) holds by itself.
     allow_training_rows : bool
         Whether to accept training rows of an abnet model; the result is then an estimate without a guarantee. By
         default they raise an error (`abnet.certificates.fitted_rows.FittedRows` explains how they are detected).
@@ -109,7 +116,7 @@ def certify(
     if isinstance(recorded, HasRegions):
         regions = recorded.located(X)
     terms = Terms(delta=delta, n_candidates=n_candidates, source="test set")
-    made = certify_judged(judged, terms, order, regions=regions, **columns)
+    made = certify_judged(judged, terms, order, regions=regions, joint=joint, **columns)
     if isinstance(recorded, RecordedModel):
         return msgspec.structs.replace(made, model=recorded.digest)
     return made
@@ -123,6 +130,7 @@ def certify_judged(
     groups: ArrayLike | None = None,
     by: ArrayLike | None = None,
     regions: LocatedRows | None = None,
+    joint: JointNames | None = None,
 ) -> Certificate:
     """`certify` for given answers.
 
@@ -136,6 +144,8 @@ def certify_judged(
         As for `certify`.
     regions : LocatedRows, optional
         Region of each row.
+    joint : sequence of str or dict, optional
+        Statements that hold jointly.
 
     Examples
     --------
@@ -153,7 +163,11 @@ def certify_judged(
         keys=bet_keys(order),
         regions=regions,
     )
-    return from_evidence.certify(seen, terms)
+
+    def made(makes: Makes) -> Certificate:
+        return from_evidence.certify(seen, replace(terms, delta=makes.delta))
+
+    return hold_jointly(made, terms.delta, joint)
 
 
 def confusion_of(judged: Judged, terms: Terms, *, others: bool = True) -> Certificate:

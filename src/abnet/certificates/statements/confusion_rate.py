@@ -74,7 +74,7 @@ class ConfusionRate(Statement, frozen=True, kw_only=True):
         """What the table of all limits shows."""
         return (
             "The table counts the rows of each class by answer. The ranges in brackets bound their share among new "
-            f"rows; they hold jointly with {confidence(certificate.facts.delta)} confidence."
+            f"rows; they hold jointly with {confidence(certificate.delta_of('confusion'))} confidence."
         )
 
     @classmethod

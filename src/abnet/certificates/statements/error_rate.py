@@ -112,6 +112,6 @@ class AnswerErrorRate(ErrorRate, frozen=True, kw_only=True):
         if certificate.balanced_error_bound is not None and not certificate.abstains:
             balanced = f" and bound the balanced error rate by {percent_up(certificate.balanced_error_bound)}"
         return (
-            f"The {bounds} per class hold jointly with {confidence(certificate.facts.delta)} confidence{balanced}; the "
+            f"The {bounds} per class hold jointly with {confidence(certificate.delta_of(PER_CLASS))} confidence{balanced}; the "
             "overall bound is a separate statement."
         )

@@ -100,7 +100,7 @@ class PopulationError(Statement, frozen=True, kw_only=True, tag="error, populati
         bounds = [f"{part.population} {percent_up(part.value or 0.0)}{part.seen(facts)}" for part in family]
         return (
             f"These upper bounds on the {_what_is_counted(family[0].answers)} on new rows hold jointly with "
-            f"{confidence(facts.delta)} confidence, as a statement of their own: {'; '.join(bounds)}."
+            f"{confidence(certificate.delta_of('populations'))} confidence, as a statement of their own: {'; '.join(bounds)}."
         )
 
 
