@@ -26,13 +26,19 @@ class Makes:
     ----------
     delta : float
         Of statements for which the decision (or the thresholds) is given.
-    choosing : float
-        Of those whose test chooses the decision. It is the same whatever `delta` is, so that all statements are about
-        the same decision.
+    whole : float
+        The δ of the certificate.
+    shares : mapping
+        Shares of δ by the names of statements.
     """
 
     delta: float
-    choosing: float
+    whole: float
+    shares: Mapping[str, float]
+
+    def choosing(self, unit: str) -> float:
+        """The δ of a statement whose test chooses a decision: always the same, so that the decision is the same."""
+        return self.whole * self.shares.get(unit, 1.0)
 
 
 def joint_shares(joint: JointNames | None) -> dict[str, float]:
@@ -60,45 +66,35 @@ def joint_shares(joint: JointNames | None) -> dict[str, float]:
     return shares
 
 
-def hold_jointly(
-    make: Callable[[Makes], Certificate],
-    delta: float,
-    joint: JointNames | None,
-    *,
-    choosing: Sequence[str] = (),
-) -> Certificate:
+def hold_jointly(make: Callable[[Makes], Certificate], delta: float, joint: JointNames | None) -> Certificate:
     """Make a certificate in which the named statements hold jointly with probability 1-δ; others hold by themselves.
+
+    By the union bound, statements that are each false with probability at most δ_i are all true with probability at
+    least 1 - Σ δ_i, whatever they are about and however they depend on each other.
 
     Parameters
     ----------
     make : callable
-        Makes the certificate at given levels, from the same rows. Which statements it makes must not depend on them,
-        except that all others may be missing if nothing was certified.
+        Makes the certificate from the same rows. Which statements it makes must not depend on the levels.
     delta : float
     joint : sequence of str or dict, or None
         Names of statements, fixed before the rows are seen: the subject of a single one, or the name of a family that
         holds jointly anyway, such as "classes". None: every statement holds by itself.
-    choosing : sequence of str
-        Names of statements whose test chooses the decision.
     """
     shares = joint_shares(joint)
+    base = make(Makes(delta, delta, shares))
     if not shares:
-        return make(Makes(delta, delta))
-    chosen_at = delta
-    for name in choosing:
-        if name in shares:
-            chosen_at = delta * shares[name]
-    base = make(Makes(delta, chosen_at))
+        return base
     names = [statement.unit for statement in base.statements]
     missing = [name for name in shares if name not in names]
-    is_met = all(statement.value is not None for statement in base.statements if statement.unit in choosing)
-    if missing and is_met:
+    # Without a certified decision there are no statements about what it costs.
+    if missing and all(statement.value is not None for statement in base.statements):
         known = list(dict.fromkeys(names))
         listed = ", ".join(repr(known[place]) for place in natural_order(known))
         raise ParameterError(
             "{}: there is no statement {!r} in this certificate; it has {}.", Parameter("joint"), missing[0], listed
         )
-    at_share = {share: make(Makes(delta * share, chosen_at)) for share in set(shares.values())}
+    at_share = {share: make(Makes(delta * share, delta, shares)) for share in set(shares.values())}
     statements = []
     for place, name in enumerate(names):
         made = base

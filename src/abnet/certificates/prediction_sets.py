@@ -25,7 +25,7 @@ from abnet.certificates.statements.statement import Statement
 from abnet.certificates.terms import Terms
 from abnet.certificates.training_rows import find_fitted, refuse_fitted
 
-__all__ = ["HasProbabilities", "PredictionSets", "certify_sets", "judge_sets", "prediction_sets", "set_statements"]
+__all__ = ["HasProbabilities", "PredictionSets", "SetRows", "certify_sets", "judge_sets", "prediction_sets", "set_statements"]
 
 Floats = NDArray[np.float64]
 
@@ -191,61 +191,61 @@ def certify_sets(
         Statements that hold jointly.
     """
     facts = Facts.of(observe(judged.answers, judged.truth, judged.names), terms)
+    rows = SetRows(probabilities, judged.truth, facts.classes[: probabilities.shape[1]])
 
     def made(makes: Makes) -> Certificate:
-        statements = set_statements(
-            probabilities, judged.truth, facts.classes, wanted, terms, choosing_delta=makes.choosing, delta=makes.delta
-        )
-        return Certificate(statements=tuple(statements), facts=facts)
+        return Certificate(statements=tuple(set_statements(rows, wanted, terms, makes)), facts=facts)
 
-    return hold_jointly(made, terms.delta, joint, choosing=["misses of the sets", "misses by class"])
+    return hold_jointly(made, terms.delta, joint)
 
 
-def set_statements(
-    probabilities: Floats,
-    truth: NDArray[np.intp],
-    names: tuple[str, ...],
-    wanted: Sets,
-    terms: Terms,
-    *,
-    delta: float | None = None,
-    choosing_delta: float | None = None,
-) -> list[Statement]:
-    """Thresholds from labelled rows, and statements about the sets from the same rows.
+@dataclass(frozen=True, eq=False)
+class SetRows:
+    """Rows for prediction sets, which took no part in the model.
 
-    Parameters
+    Attributes
     ----------
     probabilities : float array (n, K)
     truth : int array (n,)
         Classes; K and above stand for labels that the model does not know.
-    names : tuple of str
-        The K classes; others may follow.
+    names : tuple of K str
+    """
+
+    probabilities: Floats
+    truth: NDArray[np.intp]
+    names: tuple[str, ...]
+
+
+def set_statements(rows: SetRows, wanted: Sets, terms: Terms, makes: Makes) -> list[Statement]:
+    """Thresholds from labelled rows, and statements about the sets from the same rows.
+
+    Parameters
+    ----------
+    rows : SetRows
     wanted : Sets
     terms : Terms
-    delta : float, optional
-        For each statement about the size of the sets; by default that of the terms.
-    choosing_delta : float, optional
-        For the misses, which the thresholds depend on; by default that of the terms.
+    makes : Makes
+        At which δ; the thresholds depend on that of the misses.
 
     Returns
     -------
     list of Statement
         First the misses: of all rows, or of each class.
     """
-    delta = delta or terms.delta
-    choosing_delta = choosing_delta or terms.delta
+    probabilities = rows.probabilities
+    truth = rows.truth
     n_classes = probabilities.shape[1]
     of_true_class = np.full(len(truth), -np.inf)
     known = truth < n_classes
     of_true_class[known] = probabilities[known, truth[known]]
     labels: list[str | None] = [None]
     rows_of = [np.ones(len(truth), np.bool_)]
-    share = choosing_delta
+    share = makes.choosing("misses of the sets")
     if wanted.by_class:
-        labels = list(names[:n_classes])
+        labels = list(rows.names)
         rows_of = [truth == code for code in range(n_classes)]
-        share = choosing_delta / n_classes
-    found = [_threshold(of_true_class[rows], wanted.alpha, share, terms.n_candidates) for rows in rows_of]
+        share = makes.choosing("misses by class") / n_classes
+    found = [_threshold(of_true_class[counted], wanted.alpha, share, terms.n_candidates) for counted in rows_of]
     thresholds = tuple(found)
     if not wanted.by_class:
         thresholds = thresholds * n_classes
@@ -254,28 +254,28 @@ def set_statements(
     missed = ~known
     missed[known] = ~inside[known, truth[known]]
     statements: list[Statement] = []
-    for label, rows in zip(labels, rows_of, strict=True):
+    for label, counted in zip(labels, rows_of, strict=True):
         statements.append(
             MissedClass.from_counts(
                 label=label,
                 sets=rule,
-                misses=int(missed[rows].sum()),
-                n=int(rows.sum()),
+                misses=int(missed[counted].sum()),
+                n=int(counted.sum()),
                 delta=share,
                 n_candidates=terms.n_candidates,
             )
         )
     sizes = inside.sum(axis=1)
     others = np.ones(len(truth), np.bool_)
-    for threshold, rows in zip(found, rows_of, strict=True):
+    for threshold, counted in zip(found, rows_of, strict=True):
         if threshold is not None:
-            others[_row_of_threshold(of_true_class, sizes, rows, threshold)] = False
+            others[_row_of_threshold(of_true_class, sizes, counted, threshold)] = False
     if others.all() or not others.any():
         return statements  # every set holds all classes, or no row is left to count
     of_sets: dict[str, Any] = {
         "sets": rule,
         "chosen_from": rule.chosen_from(len(truth), np.bincount(truth, minlength=n_classes).tolist()),
-        "delta": delta,
+        "delta": makes.delta,
         "n_candidates": terms.n_candidates,
     }
     is_single = others & (sizes == 1)

@@ -159,6 +159,8 @@ class FittingMixin(PredictionMixin):
             settings = self.settings()
             if groups is not None and settings.goal is not None:
                 raise ParameterError("{} counts single rows and cannot be combined with groups.", Parameter("decision"))
+            if groups is not None and settings.sets is not None:
+                raise ParameterError("{} counts single rows and cannot be combined with groups.", Parameter("sets"))
             rows = checked_rows(
                 self,
                 X,
