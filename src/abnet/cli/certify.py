@@ -97,6 +97,9 @@ def certify(
     delta: options.Delta = 0.05,
     n_candidates: options.NCandidates = 1,
     goal: "Goal | None" = None,
+    sets: options.PredictionSets = None,
+    sets_by_class: options.SetsByClass = False,
+    joint: options.Joint = None,
     aside: Aside = 0.3,
     random_state: Seed = None,
 ) -> None:
@@ -110,6 +113,8 @@ def certify(
     abnet certify model.abnet fresh.csv
     abnet certify model.abnet fresh.csv --confusion
     abnet certify model.abnet fresh.csv --by hospital
+    abnet certify model.abnet fresh.csv --sets 0.1 --save sets.json
+    abnet certify model.abnet fresh.csv --joint "error rate" --joint classes
     abnet certify model.abnet fresh.csv --group patient --save certificate.json
     abnet certify model.abnet --same-as device.csv --prediction answer
     abnet certify predictions.csv --truth diagnosis --prediction answer
@@ -171,7 +176,7 @@ def _certify_copy(values: dict[str, Any], goal: "Goal | None") -> None:
 
     if values["prediction"] is None:
         raise UsageError("--same-as needs --prediction: the column with the answers of the other program.")
-    others = ("table", "truth", "score", "by", "group", "confusion", "allow_training_rows")
+    others = ("table", "truth", "score", "by", "group", "confusion", "allow_training_rows", "sets", "joint")
     if goal is not None or any(values[name] for name in others):
         raise UsageError("--same-as certifies a copy by its answers alone: leave out labelled rows and targets.")
     made = certify_copy(
@@ -198,6 +203,8 @@ def _certified(values: dict[str, Any], goal: "Goal | None") -> "CertifiedTable":
     from abnet.model.certify_table import certify_predictions, certify_table
 
     shared = {name: values[name] for name in SHARED}
+    shared["joint"] = options.joint_of(values)
+    sets = options.sets_of(values)
     if values["prediction"] is None and values["score"] is None:
         if values["table"] is None:
             raise UsageError("name a model and a table; for a table with predictions, add --truth and --prediction.")
@@ -208,8 +215,11 @@ def _certified(values: dict[str, Any], goal: "Goal | None") -> "CertifiedTable":
             allow_training_rows=values["allow_training_rows"],
             allow_shift=values["allow_shift"],
             goal=goal,
+            sets=sets,
             **shared,
         )
+    if sets is not None:
+        raise UsageError("--sets needs a model file: for other models, use abnet.prediction_sets in Python.")
     if values["table"] is not None or values["truth"] is None or values["allow_training_rows"]:
         raise UsageError("--prediction and --score go with one table and --truth: abnet certify TABLE --truth COLUMN.")
     return certify_predictions(

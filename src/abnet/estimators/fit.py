@@ -428,8 +428,7 @@ def judge(
             certificate = certificate.adding(decide(goal, seen.of_goal, terms_of_goal, others)[1])
         if set_rows is not None and settings.sets is not None:
             certificate = certificate.adding(set_statements(set_rows, settings.sets, terms, makes))
-        facts = msgspec.structs.replace(certificate.facts, delta=terms.delta)
-        return msgspec.structs.replace(certificate, facts=facts)
+        return certificate
 
     return hold_jointly(made, terms.delta, settings.joint), decision, None
 
