@@ -252,12 +252,25 @@ def joint_of(values: Mapping[str, Any]) -> "JointNames | None":
     texts = list(values["joint"] or ())
     if not texts:
         return None
-    parts = [text.rpartition("=") for text in texts]
-    if not any(name for name, _, _ in parts):
+    shares = {}
+    for text in texts:
+        name, _, share = text.rpartition("=")
+        if name and _is_number(share):
+            shares[name] = float(share)
+    if not shares:
         return texts
-    if not all(name for name, _, _ in parts):
+    if len(shares) < len(texts):
         raise UsageError("--joint: give a share of δ for every statement, as in 'error rate=0.8', or for none.")
-    return {name: _number(f"--joint {name}=", share) for name, _, share in parts}
+    return shares
+
+
+def _is_number(text: str) -> bool:
+    """Whether a text is a number; a statement may be about a label with an equals sign."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def classifier(values: Mapping[str, Any], *, goal: "Goal | None" = None) -> "CertifiedClassifier":
