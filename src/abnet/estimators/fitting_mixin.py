@@ -1,6 +1,7 @@
 """`FittingMixin`: the fitted attributes of certified classifiers, and certificates from further rows."""
 
 from abc import abstractmethod
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
@@ -12,6 +13,7 @@ from abnet.certificates.estimate import Estimate
 from abnet.certificates.evidence import observe
 from abnet.certificates.from_evidence import certify
 from abnet.certificates.grouped_rows import check_groups
+from abnet.certificates.joint_shares import JointNames, Makes, hold_jointly
 from abnet.certificates.keyed_order import bet_keys, row_order
 from abnet.certificates.random_seed import RandomState, drawn_seed
 from abnet.certificates.row_hashing import fingerprint, row_hashes
@@ -186,6 +188,7 @@ class FittingMixin(PredictionMixin):
         n_candidates: int = ...,
         groups: ArrayLike | str | None = ...,
         by: ArrayLike | str | None = ...,
+        joint: JointNames | None = ...,
         allow_training_rows: Literal[False] = ...,
         random_state: RandomState = ...,
     ) -> Certificate: ...
@@ -199,6 +202,7 @@ class FittingMixin(PredictionMixin):
         n_candidates: int = ...,
         groups: None = ...,
         by: None = ...,
+        joint: None = ...,
         allow_training_rows: bool,
         random_state: RandomState = ...,
     ) -> Certificate | Estimate: ...
@@ -211,6 +215,7 @@ class FittingMixin(PredictionMixin):
         n_candidates: int = 1,
         groups: ArrayLike | str | None = None,
         by: ArrayLike | str | None = None,
+        joint: JointNames | None = None,
         allow_training_rows: bool = False,
         random_state: RandomState = None,
     ) -> Certificate | Estimate:
@@ -232,6 +237,8 @@ class FittingMixin(PredictionMixin):
         by : array (n,) or str, optional
             Population of each row, or the frame's column with the populations. Each gets a bound, and they hold
             jointly.
+        joint : sequence of str or dict, optional
+            Names of statements that are to hold jointly, as for `abnet.certify`.
         allow_training_rows : bool
             Whether to accept training rows; the result is then an estimate without a guarantee. By default they raise
             an error.
@@ -263,6 +270,7 @@ class FittingMixin(PredictionMixin):
             terms,
             groups=groups,
             by=by,
+            joint=joint,
             allow_training_rows=allow_training_rows,
             order_seed=drawn_seed(random_state),
             paths=Generators.of(self.seed_).certify,
@@ -366,6 +374,7 @@ def certify_test_set(
     *,
     groups: NDArray[Any] | None,
     by: NDArray[Any] | None,
+    joint: JointNames | None = None,
     allow_training_rows: bool,
     order_seed: int,
     paths: np.random.Generator,
@@ -385,6 +394,8 @@ def certify_test_set(
     terms : Terms
     groups, by : arrays (n,) or None
         Group and population of each row.
+    joint : sequence of str or dict, optional
+        Names of statements that are to hold jointly.
     allow_training_rows : bool
         Whether to accept training rows, and return an estimate.
     order_seed : int
@@ -412,4 +423,8 @@ def certify_test_set(
     given["regions"] = model.located_inputs(inputs)
     keys = bet_keys(row_order(row_hashes(X, y), order_seed, groups))
     evidence = observe(answers, codes, model.labels.names, groups=groups, populations=by, keys=keys, **given)
-    return belonging(certify(evidence, terms), model)
+
+    def made(makes: Makes) -> Certificate:
+        return certify(evidence, replace(terms, delta=makes.delta))
+
+    return belonging(hold_jointly(made, terms.delta, joint), model)

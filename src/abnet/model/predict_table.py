@@ -311,7 +311,7 @@ class _Job:
         unread = np.zeros(len(codes), np.bool_)
         inside = None
         if self.rule is not None and shares is not None:
-            unread = np.isnan(shares).any(axis=1)
+            unread = np.isnan(shares[:, 0])
             inside = self.rule.contains(shares)
             sizes = inside[~unread].sum(axis=1)
             self.n_of_size += np.bincount(sizes, minlength=len(self.n_of_size))
