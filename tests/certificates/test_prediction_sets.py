@@ -87,7 +87,9 @@ def test_the_order_of_rows_does_not_matter() -> None:
     for order in (np.argsort(y), np.argsort(X[:, 0]), np.random.default_rng(2).permutation(300)):
         for by_class in (False, True):
             first = abnet.prediction_sets(Given(3), X, y, by_class=by_class)
-            assert abnet.prediction_sets(Given(3), X[order], y[order], by_class=by_class).certificate == first.certificate
+            assert (
+                abnet.prediction_sets(Given(3), X[order], y[order], by_class=by_class).certificate == first.certificate
+            )
 
 
 def test_probabilities_that_differ_by_rounding_are_in_the_set() -> None:
@@ -255,9 +257,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pl.DataFrame(spread(seed, n)).write_csv(path / f"{name}.csv")
     options = ["--random-state", "0", "--max-iter", "20", "--teacher", "linear", "--hidden-layer-sizes", "4"]
     words = ["--target", "state", "-o", str(path / "m.abnet"), "--sets", "0.1", "--joint", "error rate"]
-    run = CliRunner().invoke(
-        app, ["fit", str(path / "fit.csv"), *words, "--joint", "misses of the sets=0.5", *options]
-    )
+    run = CliRunner().invoke(app, ["fit", str(path / "fit.csv"), *words, "--joint", "misses of the sets=0.5", *options])
     assert run.exit_code == 2
     run = CliRunner().invoke(
         app, ["fit", str(path / "fit.csv"), *words, "--joint", "misses of the sets", *options], catch_exceptions=False
@@ -302,9 +302,7 @@ def test_held_out_rows_of_the_fit_may_not_certify_again(folder: Path) -> None:
 
 def test_fresh_rows_give_sets_of_their_own(folder: Path) -> None:
     saved = folder / "sets.json"
-    made = run(
-        "certify", folder / "m.abnet", folder / "fresh.csv", "--sets", "0.2", "--sets-by-class", "--save", saved
-    )
+    made = run("certify", folder / "m.abnet", folder / "fresh.csv", "--sets", "0.2", "--sets-by-class", "--save", saved)
     assert made.exit_code == 0, made.output
     certificate = abnet.certificates.certificate.load_certificate(saved)
     rows = pl.read_csv(folder / "fresh.csv")
@@ -313,10 +311,12 @@ def test_fresh_rows_give_sets_of_their_own(folder: Path) -> None:
     found = certificate.find(MissedClass, "red")
     assert found is not None
     assert found.sets.thresholds == pytest.approx(sets.rule.thresholds, abs=1e-12)
-    texts = pl.read_csv(
-        run("predict", folder / "m.abnet", folder / "new.csv", "--sets-from", saved).stdout.encode()
-    )["set"].to_list()
-    assert [set(read_set(text)) for text in texts] == [set(one) for one in sets.predict(pl.read_csv(folder / "new.csv"))]
+    texts = pl.read_csv(run("predict", folder / "m.abnet", folder / "new.csv", "--sets-from", saved).stdout.encode())[
+        "set"
+    ].to_list()
+    assert [set(read_set(text)) for text in texts] == [
+        set(one) for one in sets.predict(pl.read_csv(folder / "new.csv"))
+    ]
 
 
 def test_sets_of_another_model_are_refused(folder: Path) -> None:

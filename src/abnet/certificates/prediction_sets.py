@@ -25,7 +25,15 @@ from abnet.certificates.statements.statement import Statement
 from abnet.certificates.terms import Terms
 from abnet.certificates.training_rows import find_fitted, refuse_fitted
 
-__all__ = ["HasProbabilities", "PredictionSets", "SetRows", "certify_sets", "judge_sets", "prediction_sets", "set_statements"]
+__all__ = [
+    "HasProbabilities",
+    "PredictionSets",
+    "SetRows",
+    "certify_sets",
+    "judge_sets",
+    "prediction_sets",
+    "set_statements",
+]
 
 Floats = NDArray[np.float64]
 
@@ -163,7 +171,9 @@ def judge_sets(model: HasProbabilities, X: Any, y: ArrayLike) -> tuple[Floats, J
     """The probabilities of labelled rows, and the most likely classes compared with the labels."""
     for name in ("predict_proba", "classes_"):
         if not hasattr(model, name):
-            raise ValueError(f"prediction sets need a model with `predict_proba` and `classes_`; {model!r} lacks {name}.")
+            raise ValueError(
+                f"prediction sets need a model with `predict_proba` and `classes_`; {model!r} lacks {name}."
+            )
     reason = check_row_by_row(model.predict_proba, X)
     if reason:
         raise ValueError(f"There are no prediction sets, because predict_proba does not work row by row: {reason}.")
