@@ -75,7 +75,7 @@ def of_scores(rng: np.random.Generator, joint: Joint) -> bool:
     recall = norm.sf(threshold - 1.0)
     false_alarms = norm.sf(threshold + 1.0)
     flagged = ILL * recall + (1 - ILL) * false_alarms
-    true = {
+    true: dict[Any, float] = {
         PrecisionBound: ILL * recall / flagged,
         Flagged: flagged,
         CutError: ILL * (1 - recall) + (1 - ILL) * false_alarms,

@@ -17,12 +17,14 @@ import abnet
 from abnet.bounds import clopper_pearson_bound
 from abnet.bounds.prediction_sets import level_at_chosen_rows, rows_for_sets, set_rank
 from abnet.certificates.certificate import Certificate
-from abnet.certificates.prediction_sets import PredictionSets
+from abnet.certificates.joint_shares import Makes
+from abnet.certificates.prediction_sets import PredictionSets, SetRows, set_statements
 from abnet.certificates.set_rule import SLACK, SetRule, Sets
 from abnet.certificates.set_text import read_set, set_text
 from abnet.certificates.statements.missed_class import MissedClass
 from abnet.certificates.statements.set_size import SetSize
 from abnet.certificates.statements.single_answers import SingleAnswerError, SingleAnswers
+from abnet.certificates.terms import Terms
 from abnet.cli.app import app
 from abnet.model.model import Model
 from abnet.utils.errors import TrainingRowsError
@@ -192,10 +194,6 @@ def test_more_choices_than_any_bound_can_pay_for_give_trivial_bounds() -> None:
 
 def failures(rng: np.random.Generator, by_class: bool, samples: int, rank_more: int, order: bool) -> int:
     """Samples in which a miss rate is above the promise; a mutant takes a larger rank."""
-    from abnet.certificates.prediction_sets import SetRows, set_statements
-    from abnet.certificates.joint_shares import Makes
-    from abnet.certificates.terms import Terms
-
     broken = 0
     for _ in range(samples):
         X, y = draw(rng, 200)
@@ -355,7 +353,7 @@ def test_other_models() -> None:
     assert made_of(sets, MissedClass).value == 0.1
     assert set(map(type, sets.predict(X[:1])[0])) <= {str}
     with pytest.raises(ValueError, match="predict_proba"):
-        abnet.prediction_sets(model.predict, X, y)  # type: ignore[arg-type]
+        abnet.prediction_sets(model.predict, X, y)
 
     class Scaled(LogisticRegression):
         def predict_proba(self, X: Any) -> Any:

@@ -62,7 +62,7 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     statements: tuple[Statement, ...]
     facts: Facts
     model: str | None = None
-    shares: dict[str, float] = {}  # noqa: RUF012 msgspec copies it
+    shares: dict[str, float] = {}
 
     def find(self, kind: type[S], label: str | None = None) -> S | None:
         """The first statement of a kind.

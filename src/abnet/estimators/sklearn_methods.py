@@ -14,8 +14,8 @@ from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify_model import confusion_of
 from abnet.certificates.decision import ARGMAX
 from abnet.certificates.grouped_rows import check_groups
-from abnet.certificates.judged_answers import judge_answers
 from abnet.certificates.joint_shares import JointNames
+from abnet.certificates.judged_answers import judge_answers
 from abnet.certificates.prediction_sets import PredictionSets, certify_sets, judge_sets, prediction_sets
 from abnet.certificates.set_rule import Sets
 from abnet.certificates.terms import Terms

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from abnet.certificates.goals import Goal, goals_by_rank
 from abnet.certificates.joint_shares import JointNames, joint_shares
-from abnet.certificates.set_rule import Sets
 from abnet.certificates.row_by_row import refit_problem
+from abnet.certificates.set_rule import Sets
 from abnet.certificates.terms import Draw, Source, Terms
 from abnet.networks import (
     Aggregation,

@@ -1,4 +1,4 @@
-"""`SingleAnswers`: how often a prediction set has exactly one class; `SingleAnswerError`: how often it is wrong then."""
+"""`SingleAnswers`: how often a prediction set has exactly one class; `SingleAnswerError`: how often that is wrong."""
 
 from typing import TYPE_CHECKING, ClassVar
 
