@@ -114,4 +114,4 @@ def simulate() -> Iterator[Simulation]:
     yield repeated("the same with shares of 60%, 20%, 20%", lambda rng: any_false(certified(rng, shares)), **size)
     yield repeated("recall, precision, flagged and error", lambda rng: of_scores(rng, RULE_UNITS), **size)
     yield repeated("each by itself, read as joint", lambda rng: any_false(certified(rng, None)), trap=True, **size)
-    yield repeated("twenty models, each by itself", chosen_afterwards, trap=True, delta=DELTA, repetitions=200)
+    yield repeated("twenty models, each by itself", chosen_afterwards, trap=True, delta=DELTA, repetitions=400)

@@ -99,7 +99,7 @@ def level_at_chosen_rows(chosen_from: Sequence[int], delta: float = 0.05) -> flo
 
     Examples
     --------
-    >>> level_at_chosen_rows([400]), level_at_chosen_rows([10, 100])
+    >>> round(level_at_chosen_rows([400]), 9), round(level_at_chosen_rows([10, 100]), 9)
     (0.000125, 5e-05)
 
     References
