@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from abnet.certificates.certificate import Certificate, load_certificate
     from abnet.certificates.certify_model import certify
     from abnet.certificates.compare_models import compare_errors
+    from abnet.certificates.counterfactual import certify_counterfactual
     from abnet.certificates.goals import Costs, TargetError, TargetPrecision, TargetRecall, TargetSpecificity
     from abnet.certificates.monitor import Monitor
     from abnet.certificates.planning import plan
     from abnet.certificates.prediction_sets import prediction_sets
+    from abnet.certificates.requests import Gaps
     from abnet.certificates.scores import certify_scores
     from abnet.certificates.set_rule import Sets
     from abnet.estimators.abnet import ABNetClassifier, PBGNetClassifier
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from abnet.export.export_model import export_model
     from abnet.model import Model, load
     from abnet.model.certify_copy import certify_copy
-    from abnet.model.certify_table import certify_predictions, certify_table
+    from abnet.model.certify_table import certify_mix, certify_predictions, certify_table
     from abnet.model.check_inputs import check_inputs
     from abnet.model.monitor_table import monitor
     from abnet.model.predict_table import predict_table
@@ -57,6 +59,7 @@ __all__ = [
     "CertifiedClassifier",
     "Costs",
     "EBPClassifier",
+    "Gaps",
     "Model",
     "Monitor",
     "PBGNetClassifier",
@@ -68,6 +71,8 @@ __all__ = [
     "bounds",
     "certify",
     "certify_copy",
+    "certify_counterfactual",
+    "certify_mix",
     "certify_predictions",
     "certify_scores",
     "certify_table",
@@ -108,10 +113,12 @@ __getattr__, __dir__ = lazy_names(
         "abnet.certificates.goals": ["Costs", "TargetError", "TargetPrecision", "TargetRecall", "TargetSpecificity"],
         "abnet.certificates.certify_model": ["certify"],
         "abnet.model.certify_copy": ["certify_copy"],
-        "abnet.model.certify_table": ["certify_predictions", "certify_table"],
+        "abnet.model.certify_table": ["certify_mix", "certify_predictions", "certify_table"],
         "abnet.model.check_inputs": ["check_inputs"],
         "abnet.certificates.compare_models": ["compare_errors"],
+        "abnet.certificates.counterfactual": ["certify_counterfactual"],
         "abnet.certificates.planning": ["plan"],
+        "abnet.certificates.requests": ["Gaps"],
         "abnet.certificates.scores": ["certify_scores"],
         "abnet.certificates.prediction_sets": ["prediction_sets"],
         "abnet.certificates.set_rule": ["Sets"],

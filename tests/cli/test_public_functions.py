@@ -18,7 +18,7 @@ from cli.tables import SMALL, Run, csv_text
 FUNCTIONS: list[Callable[..., Any]] = [
     abnet.predict_table, abnet.certify_table, abnet.certify_predictions, abnet.monitor, abnet.explain_table,
     abnet.report_table, abnet.export_model, abnet.inspect_file, abnet.compare, abnet.demo, abnet.fit_table,
-    abnet.robust_table,
+    abnet.robust_table, abnet.certify_mix, abnet.certify_counterfactual,
 ]  # fmt: skip
 
 

@@ -1,16 +1,20 @@
 """The card of a report: what people state stands on the page, and what nobody stated is named."""
 
+import re
 import tomllib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import abnet
 from abnet.certificates.evidence import observe
 from abnet.certificates.from_evidence import certify
+from abnet.certificates.requests import Gaps, Requests
+from abnet.certificates.statements.gap_bound import GapBound, group_limits, group_seen
 from abnet.certificates.terms import Terms
 from abnet.cli.app import app
 from abnet.report.about import About, about_from, about_template
@@ -102,6 +106,27 @@ def test_further_certificates_are_shown_if_they_are_about_this_model() -> None:
     page = part(report_page(named, certificates=[named.certificate], form=False))  # type: ignore[list-item]
     assert "north" in page
     assert "south" in page
+
+
+def test_gaps_have_a_chart_for_each_rate_with_the_limits_of_every_group() -> None:
+    model = models.model("mixture", 4)
+    classes = tuple(model.labels.names)
+    truth = np.arange(200) % 2
+    answers = np.where(np.arange(200) % 9 == 0, 1 - truth, truth)
+    sites = np.where(np.arange(200) < 60, "<north>", "south")
+    seen = observe(answers, truth, classes, populations=sites)
+    made = certify(seen, Terms(source="test set"), Requests(gaps=Gaps("site", classes[1])))
+    named = abnet.Model(model.predictor, labels=model.labels, preparation=model.preparation, certificate=made)
+    page = part(report_page(named, certificates=[named.certificate], form=False))  # type: ignore[list-item]
+    assert page.count("by site</h4>") == 4
+    assert page.count("&lt;north&gt;</span>") == 4
+    for statement in made.each(GapBound):
+        for group in statement.groups:
+            assert f"{group_seen(group)}; {group_limits(group)}" in page
+    whiskers = re.findall(r'<line x1="([\d.]+)%" x2="([\d.]+)%" y1="9" y2="9" class="whisker"/>', page)
+    assert len(whiskers) == 8
+    assert all(float(low) < float(high) for low, high in whiskers)
+    assert "<north>" not in page
 
 
 def test_the_command_prints_a_card_and_reads_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,14 +1,13 @@
 """Joint limits on the rates of several groups, and a bound on the largest gap between two of them."""
 
 from collections.abc import Sequence
-from itertools import permutations
 
 import numpy as np
 
 from abnet.bounds.clopper_pearson import clopper_pearson_bound, clopper_pearson_lower
 from abnet.bounds.shares import shares_by_count
 
-__all__ = ["gap_bound", "joint_limits"]
+__all__ = ["gap_bound", "joint_limits", "largest_gap"]
 
 
 def joint_limits(
@@ -54,6 +53,26 @@ def gap_bound(successes: Sequence[int], trials: Sequence[int], delta: float = 0.
     >>> round(gap_bound([30, 8], [300, 50]), 3)
     0.237
     """
-    limits = joint_limits(successes, trials, delta, n_candidates=n_candidates)
-    gaps = [float(np.nextafter(one[1] - other[0], 2.0)) for one, other in permutations(limits, 2)]
-    return min(1.0, max(gaps, default=0.0))
+    return largest_gap(joint_limits(successes, trials, delta, n_candidates=n_candidates))
+
+
+def largest_gap(limits: Sequence[tuple[float, float]]) -> float:
+    """The largest difference that limits of the rates of groups allow, rounded up.
+
+    Examples
+    --------
+    >>> round(largest_gap([(0.1, 0.2), (0.15, 0.4)]), 6)
+    0.3
+    """
+    if len(limits) < 2:
+        return 0.0
+    lows = [low for low, _ in limits]
+    lowest = lows.index(min(lows))
+    second = min(lows[:lowest] + lows[lowest + 1 :])
+    gaps = []
+    for group, (_, high) in enumerate(limits):
+        other = lows[lowest]
+        if group == lowest:
+            other = second
+        gaps.append(float(np.nextafter(high - other, 2.0)))
+    return min(1.0, max(gaps))

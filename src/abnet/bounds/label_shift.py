@@ -89,7 +89,9 @@ class _Program:
         found = linprog(-weights, A_ub=self.A, b_ub=self.b, A_eq=np.ones((1, len(weights))), b_eq=[1.0], method="highs")
         if found.status == 2:
             raise NotLabelShiftError(
-                "no shares of the classes explain how often each answer was given on the new rows."
+                "this is not label shift: at this confidence, no shares of the classes explain how often each answer "
+                "was given on the new rows, so the rows within the classes have changed, too. Without labels nothing "
+                "can be certified about the new rows: label some of them, and certify the model on those."
             )
         multipliers = np.zeros(len(self.b))
         if found.status == 0:

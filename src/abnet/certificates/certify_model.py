@@ -1,5 +1,6 @@
 """`certify`: a certificate for any fitted classifier, from rows held out from its training and selection."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,11 +15,12 @@ from abnet.certificates.evidence import observe
 from abnet.certificates.facts import Facts
 from abnet.certificates.grouped_rows import check_groups
 from abnet.certificates.joint_shares import JointNames, Makes, hold_jointly
-from abnet.certificates.judged_answers import AnyModel, Judged, judge_model
+from abnet.certificates.judged_answers import AnyModel, Judged, answers_of, count_answers, judge_model
 from abnet.certificates.keyed_order import bet_keys, row_order
 from abnet.certificates.random_seed import RandomState, drawn_seed
 from abnet.certificates.recorded_model import RecordedModel
 from abnet.certificates.region_counts import HasRegions, LocatedRows
+from abnet.certificates.requests import Gaps, Requests, split_populations
 from abnet.certificates.row_hashing import row_hashes
 from abnet.certificates.statements.confusion_rate import confusion_rates
 from abnet.certificates.terms import Terms
@@ -26,6 +28,8 @@ from abnet.certificates.training_rows import estimate_error, find_fitted, refuse
 from abnet.utils.caller_rows import take_column
 
 __all__ = ["certify", "certify_judged", "confusion_of"]
+
+_NOTHING_MORE = Requests()
 
 
 def certify(
@@ -36,7 +40,9 @@ def certify(
     delta: float = 0.05,
     n_candidates: int = 1,
     groups: ArrayLike | str | None = None,
-    by: ArrayLike | str | None = None,
+    by: ArrayLike | str | Gaps | None = None,
+    mix: Mapping[Any, float] | None = None,
+    new_rows: Any = None,
     joint: JointNames | None = None,
     allow_training_rows: bool = False,
     random_state: RandomState = None,
@@ -62,9 +68,17 @@ def certify(
         Group of each row, such as a patient, or the frame's column with the groups. The bound is then about the error
         rate on a new group, averaged over its rows. No row of these groups may have been used to train or select the
         model.
-    by : array-like (n,) or str, optional
+    by : array-like (n,), str or Gaps, optional
         Population of each row, or the frame's column with the populations. Each population gets a bound, and these
-        bounds hold jointly.
+        bounds hold jointly. With `abnet.Gaps` they are groups: their rates get limits on both sides, and the largest
+        gap between two groups a bound.
+    mix : dict, optional
+        Shares of the classes in the new data, such as ``{"fraud": 0.01}``, known before you look at these rows; one
+        class may be left out. Adds a bound on the error rate at this mix, which assumes that the rows within each class
+        look as before.
+    new_rows : rows like X, optional
+        Unlabelled rows of the new data. Adds a bound on the error rate there, under the same assumption, and limits of
+        the shares of the classes.
     joint : sequence of str or dict, optional
         Names of statements that are to hold jointly: "error rate", "classes", "populations", "regions". They share δ
         equally; a dict has the share of each, such as ``{"error rate": 0.5, "classes": 0.5}``. By default each
@@ -87,6 +101,8 @@ def certify(
     TrainingRowsError
         A ValueError: the model was fitted on more of the rows than chance explains. Its training rows count, and the
         bound rows of its fit if they were used to choose among models or to find a decision.
+    NotLabelShiftError
+        A ValueError: no shares of the classes explain the answers on `new_rows`.
 
     Examples
     --------
@@ -100,11 +116,12 @@ def certify(
     """
     if groups is not None and by is not None:
         raise ValueError("pass groups or by, not both: there is no bound for populations of groups.")
-    columns: dict[str, Any] = {"groups": take_column(X, groups), "by": take_column(X, by)}
+    populations, gaps = split_populations(by)
+    columns: dict[str, Any] = {"groups": take_column(X, groups), "by": take_column(X, populations)}
     seen = find_fitted(model, X, y)
     if allow_training_rows:
-        if groups is not None or by is not None:
-            raise ValueError("an estimate is about all rows: leave out groups and by.")
+        if groups is not None or by is not None or mix is not None or new_rows is not None:
+            raise ValueError("an estimate is about all rows: leave out groups, by, mix and new_rows.")
         return estimate_error(judge_model(model, X, y).wrong, seen)
     refuse_fitted(seen)
     if groups is None:
@@ -116,10 +133,23 @@ def certify(
     if isinstance(recorded, HasRegions):
         regions = recorded.located(X)
     terms = Terms(delta=delta, n_candidates=n_candidates, source="test set")
-    made = certify_judged(judged, terms, order, regions=regions, joint=joint, **columns)
+    new_answers = None
+    if new_rows is not None:
+        new_answers = _new_answers(model, new_rows, judged)
+    requests = Requests(gaps=gaps, mix=mix, new_answers=new_answers)
+    made = certify_judged(judged, terms, order, regions=regions, requests=requests, joint=joint, **columns)
     if isinstance(recorded, RecordedModel):
         return msgspec.structs.replace(made, model=recorded.digest)
     return made
+
+
+def _new_answers(model: AnyModel, X: Any, judged: Judged) -> tuple[int, ...]:
+    """How often each answer is given on unlabelled rows, which the model must not have been fitted on."""
+    check_groups(model, X, None)
+    answers = answers_of(model, X)
+    # Rows of a fit are recognised with their labels, and most of them are answered with their label.
+    refuse_fitted(find_fitted(model, X, answers), instead="Unlabelled rows must be new to the model, too.")
+    return count_answers(answers, judged.classes)
 
 
 def certify_judged(
@@ -130,6 +160,7 @@ def certify_judged(
     groups: ArrayLike | None = None,
     by: ArrayLike | None = None,
     regions: LocatedRows | None = None,
+    requests: Requests = _NOTHING_MORE,
     joint: JointNames | None = None,
 ) -> Certificate:
     """`certify` for given answers.
@@ -146,6 +177,8 @@ def certify_judged(
         Region of each row.
     joint : sequence of str or dict, optional
         Statements that hold jointly.
+    requests : Requests
+        What to state besides error rates.
 
     Examples
     --------
@@ -165,7 +198,7 @@ def certify_judged(
     )
 
     def made(makes: Makes) -> Certificate:
-        return from_evidence.certify(seen, replace(terms, delta=makes.delta))
+        return from_evidence.certify(seen, replace(terms, delta=makes.delta), requests)
 
     return hold_jointly(made, terms.delta, joint)
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abnet.bounds.rounding import exact_sum
+from abnet.certificates.population_rows import PopulationRows, rows_by_population
 from abnet.certificates.region_counts import LocatedRows, RegionCounts
 from abnet.utils.groups import number_groups
 
@@ -162,7 +163,7 @@ class Evidence:
     values, costs : Values or None
         The Gibbs loss and the cost of every single row; streams do not keep them.
     populations : dict
-        Maps a population's name to its numbers of rows and errors.
+        Maps a population's name to its rows (`PopulationRows`).
     groups : Groups or None
     regions : RegionCounts or None
         Counts by region of the model, for one that has regions.
@@ -174,7 +175,7 @@ class Evidence:
     losses: Moments | None = None
     values: Values | None = None
     costs: Values | None = None
-    populations: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    populations: Mapping[str, PopulationRows] = field(default_factory=dict)
     groups: Groups | None = None
     regions: RegionCounts | None = None
 
@@ -182,9 +183,10 @@ class Evidence:
         if self.classes != other.classes or self.thresholds != other.thresholds:
             raise ValueError("evidence can only be added for the same classes and the same thresholds.")
         populations = dict(self.populations)
-        for name, (rows, errors) in other.populations.items():
-            old = populations.get(name, (0, 0))
-            populations[name] = (old[0] + rows, old[1] + errors)
+        for name, rows in other.populations.items():
+            if name in populations:
+                rows = populations[name] + rows
+            populations[name] = rows
         return replace(
             self, counts=self.counts + other.counts, populations=populations,
             losses=_sum(self.losses, other.losses), values=_sum(self.values, other.values),
@@ -350,9 +352,9 @@ def observe(
     kept_costs = None
     if keys is not None and costs is not None:
         kept_costs = Values.of(keys, true_codes, _unit("costs", costs, n))
-    by_population = {}
+    by_population: Mapping[str, PopulationRows] = {}
     if populations is not None:
-        by_population = _by_population(populations, wrong)
+        by_population = rows_by_population(populations, true_codes, answer_codes, n_classes + 1)
     by_group = None
     if groups is not None:
         by_group = _by_group(groups, wrong, single_losses, loss_pairs, keys)
@@ -403,14 +405,6 @@ def _sums_by_class(values: Floats, true: Ints, n: Ints) -> Floats:
     """Sums that do not depend on the order of the rows."""
     parts = np.split(values[np.argsort(true, kind="stable")], np.cumsum(n)[:-1])
     return np.array([exact_sum(part) for part in parts])
-
-
-def _by_population(populations: ArrayLike, wrong: NDArray[np.bool_]) -> dict[str, tuple[int, int]]:
-    texts = np.asarray([str(name) for name in np.asarray(populations).tolist()])
-    names, places = np.unique(texts, return_inverse=True)
-    rows = np.bincount(places, minlength=len(names))
-    errors = np.bincount(places, weights=wrong, minlength=len(names))
-    return {str(name): (int(n), int(k)) for name, n, k in zip(names, rows, errors, strict=True)}
 
 
 def _by_group(

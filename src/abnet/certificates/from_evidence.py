@@ -10,18 +10,23 @@ never do:
 | trained on the rows | ``k⁺`` with ξ(n), or Catoni's at a C chosen in advance | twice Gibbs or tandem, δ/2 each |
 """
 
+from collections.abc import Sequence
+
 import msgspec
 
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.evidence import Evidence
 from abnet.certificates.facts import Facts
+from abnet.certificates.requests import Requests
 from abnet.certificates.rows_part import LossMeans, RowsPart, parts_of
 from abnet.certificates.statements.betting_gibbs_bound import FEWEST_ROWS, BettingGibbsBound
 from abnet.certificates.statements.drawn_network_error import DrawnNetworkError
 from abnet.certificates.statements.error_bound import ErrorBound
 from abnet.certificates.statements.frozen_gibbs_bound import FrozenGibbsBound
+from abnet.certificates.statements.gap_bound import GapBound
 from abnet.certificates.statements.gibbs_bound import GibbsBound
 from abnet.certificates.statements.group_error_bound import GroupErrorBound
+from abnet.certificates.statements.mix_error import KnownMixError, UnknownMixError
 from abnet.certificates.statements.population_error import PopulationError
 from abnet.certificates.statements.region_error import RegionError
 from abnet.certificates.statements.statement import Answers, Statement
@@ -32,7 +37,10 @@ from abnet.certificates.terms import Terms
 __all__ = ["certify", "certify_drawn", "counting", "for_candidates"]
 
 
-def certify(evidence: Evidence, terms: Terms) -> Certificate:
+_NOTHING_MORE = Requests()
+
+
+def certify(evidence: Evidence, terms: Terms, requests: Requests = _NOTHING_MORE) -> Certificate:
     """Certify what the evidence proves under these terms.
 
     Parameters
@@ -40,6 +48,8 @@ def certify(evidence: Evidence, terms: Terms) -> Certificate:
     evidence : Evidence
         From rows (or groups) that are independent draws from the same source as the new data.
     terms : Terms
+    requests : Requests
+        What to state besides error rates; for a model that was not trained on the rows.
 
     Examples
     --------
@@ -51,6 +61,7 @@ def certify(evidence: Evidence, terms: Terms) -> Certificate:
     """
     if not evidence.n_rows:
         raise ValueError("there are no rows to certify on.")
+    requests.check(grouped=evidence.groups is not None)
     statements: list[Statement] = []
     for part in parts_of(evidence, terms):
         if not terms.trained:
@@ -58,8 +69,9 @@ def certify(evidence: Evidence, terms: Terms) -> Certificate:
         if part.losses is not None:
             statements += _from_losses(part, part.losses, terms)
     if not terms.trained and evidence.groups is None:
-        statements += PopulationError.of_populations(evidence, terms)
+        statements += _of_populations(evidence, terms, requests)
         statements += RegionError.of_regions(evidence, terms)
+        statements += _at_another_mix(evidence, terms, requests)
     if not statements:
         raise ValueError("nothing can be certified: there are no losses, and no bound covers how the model predicts.")
     return Certificate(statements=tuple(statements), facts=Facts.of(evidence, terms))
@@ -69,6 +81,23 @@ def _error_of_fixed_model(part: RowsPart, evidence: Evidence, terms: Terms) -> S
     if evidence.groups is not None:
         return GroupErrorBound.of_groups(evidence.groups, terms)
     return ErrorBound.of_part(part, terms)
+
+
+def _of_populations(evidence: Evidence, terms: Terms, requests: Requests) -> Sequence[Statement]:
+    """Bounds for populations; if gaps are requested, limits on both sides take their place."""
+    if requests.gaps is None:
+        return PopulationError.of_populations(evidence, terms)
+    return GapBound.of_groups(evidence, terms, requests.gaps)
+
+
+def _at_another_mix(evidence: Evidence, terms: Terms, requests: Requests) -> list[Statement]:
+    """The error rate at another class mix, if it is requested."""
+    facts = Facts.of(evidence, terms)
+    if requests.mix is not None:
+        return [KnownMixError.of_mix(facts, requests.mix, terms)]
+    if requests.new_answers is not None:
+        return [UnknownMixError.of_answers(evidence, facts, requests.new_answers, terms, others=requests.others)]
+    return []
 
 
 def _from_losses(part: RowsPart, losses: LossMeans, terms: Terms) -> list[Statement]:

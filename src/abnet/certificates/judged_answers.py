@@ -1,6 +1,6 @@
 """The answers of any fitted classifier on labelled rows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -11,7 +11,7 @@ from abnet.certificates.row_by_row import check_row_by_row
 from abnet.utils.caller_rows import n_rows_of, take_rows
 from abnet.utils.wording import number_of
 
-__all__ = ["AnyModel", "HasPredict", "Judged", "judge_answers", "judge_model"]
+__all__ = ["AnyModel", "HasPredict", "Judged", "answers_of", "count_answers", "judge_answers", "judge_model"]
 
 Predict = Callable[[Any], Any]
 
@@ -77,10 +77,28 @@ def judge_model(model: AnyModel, X: Any, y: ArrayLike) -> Judged:
     >>> judge_model(lambda X: np.where(X[:, 0] > 0, "yes", "no"), np.array([[1.0], [-1.0]]), ["yes", "yes"]).wrong
     array([False,  True])
     """
-    predict = _predict_of(model)
     labels = _labels(y)
     if n_rows_of(X) != len(labels):
         raise ValueError(f"X has {n_rows_of(X)} rows, but there are {len(labels)} labels.")
+    known = getattr(model, "classes_", ())
+    return judge_answers(labels, answers_of(model, X), known=np.asarray(known).tolist())
+
+
+def answers_of(model: AnyModel, X: Any) -> list[Any]:
+    """The answers of a classifier; None for a row that raises an exception on its own, and for a missing answer.
+
+    Parameters
+    ----------
+    model : object with ``predict``, or callable
+        Raises a ValueError if the answer to a row depends on the other rows of the batch.
+    X : array, sparse matrix, frame or list
+
+    Examples
+    --------
+    >>> answers_of(lambda rows: [None if row < 0 else row % 2 for row in rows], [3, 4, -1])
+    [1, 0, None]
+    """
+    predict = _predict_of(model)
     _check_answers_some(predict, X)
     reason = check_row_by_row(lambda rows: _column(_answers(predict, rows)), X)
     if reason:
@@ -88,8 +106,20 @@ def judge_model(model: AnyModel, X: Any, y: ArrayLike) -> Judged:
             f"There is no certificate, because predict does not work row by row: {reason}. A certificate is about "
             "single rows, so the answer to a row must not depend on the other rows of a batch."
         )
-    known = getattr(model, "classes_", ())
-    return judge_answers(labels, _answers(predict, X), known=np.asarray(known).tolist())
+    return [_answer_or_none(answer) for answer in _answers(predict, X)]
+
+
+def count_answers(answers: Sequence[Any], classes: Sequence[Any]) -> tuple[int, ...]:
+    """How often each class is answered; the last number is for other answers and for none.
+
+    Examples
+    --------
+    >>> count_answers(["a", "b", "a", None, "x"], ("a", "b"))
+    (2, 1, 2)
+    """
+    places = {label: place for place, label in enumerate(classes)}
+    codes = [_place(answer, places) for answer in answers]
+    return tuple(np.bincount(codes, minlength=len(classes) + 1).tolist())
 
 
 def judge_answers(y: ArrayLike, answers: Any, *, known: Any = ()) -> Judged:
@@ -209,6 +239,12 @@ def _labels(y: ArrayLike) -> list[Any]:
 
 def _is_missing(value: Any) -> bool:
     return value is None or (isinstance(value, float) and value != value)
+
+
+def _answer_or_none(answer: Any) -> Any:
+    if _is_missing(answer):
+        return None
+    return answer
 
 
 def _check_kinds(labels: list[Any], answers: list[Any]) -> None:

@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr, bdtrin, ndtri
 
+from abnet.bounds.gaps import gap_bound
 from abnet.bounds.prediction_sets import set_rank
 from abnet.utils.checks import count, level
 from abnet.utils.errors import Parameter, ParameterError
 from abnet.utils.text_layout import paragraphs
 from abnet.utils.wording import confidence, number_of, percent
 
-__all__ = ["LIKELY", "Plan", "plan", "rows_needed", "trials_for_limit"]
+__all__ = ["LIKELY", "Plan", "plan", "rows_for_gap", "rows_needed", "trials_for_limit"]
 
 LIKELY = 0.8
 """Probability with which the rows that `rows_needed` names certify the limit, if the rates are as observed."""
@@ -134,6 +135,42 @@ def rows_needed(failures: int, trials: int, n_rows: int, limit: float, delta: fl
     if n is None:
         return None
     return math.ceil(n * n_rows / max(trials, 1))
+
+
+def rows_for_gap(rate: float, n_groups: int, gap: float, delta: float = 0.05) -> int:
+    """Estimate of the rows of each group that certify a largest gap, if all groups have the same observed rate.
+
+    Parameters
+    ----------
+    rate : float
+        The rate that every group is expected to show.
+    n_groups : int
+        At least 2.
+    gap : float
+        The gap to certify.
+    delta : float
+        Maximum probability that the bound fails.
+
+    Examples
+    --------
+    >>> rows_for_gap(0.2, 2, 0.1)
+    340
+    """
+
+    def suffices(n: int) -> bool:
+        return gap_bound([round(rate * n)] * n_groups, [n] * n_groups, delta) <= gap
+
+    most = 1
+    while not suffices(most):
+        most *= 2
+    few = most // 2
+    while most - few > 1:
+        middle = (few + most) // 2
+        if suffices(middle):
+            most = middle
+        else:
+            few = middle
+    return most
 
 
 @dataclass(frozen=True)

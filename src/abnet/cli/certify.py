@@ -11,6 +11,7 @@ from abnet.cli.goal_options import with_goal_options
 from abnet.utils.progress import stage_bars
 
 if TYPE_CHECKING:
+    from abnet.certificates.certificate import Certificate
     from abnet.certificates.goals import Goal
     from abnet.model.certify_table import CertifiedTable
 
@@ -36,6 +37,38 @@ By = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN", help="Column that names each row's population; each gets a bound, and they hold jointly."
+    ),
+]
+WithGaps = Annotated[
+    bool,
+    options.flag(
+        "--gaps",
+        "With --by: limits on both sides for every group, and the largest gap between two; with --positive-class also "
+        "in true-positive, false-positive and selection rate.",
+    ),
+]
+Counterfactual = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN[=VALUES]",
+        help="Certify how many answers change if only this column is changed; needs no labels. VALUES such as f,m are "
+        "by default those of the training rows.",
+    ),
+]
+Mix = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="LABEL=SHARE",
+        help="Also bound the error where the classes have these shares, such as fraud=0.01; repeatable, and one class "
+        "may be left out.",
+    ),
+]
+NewRows = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="TABLE",
+        readable=False,
+        help="Unlabelled rows of new data: also bound the error there, if only the shares of the classes differ.",
     ),
 ]
 Together = Annotated[
@@ -86,6 +119,10 @@ def certify(
     prediction: Prediction = None,
     score: Score = None,
     by: By = None,
+    gaps: WithGaps = False,
+    counterfactual: Counterfactual = None,
+    mix: Mix = None,
+    new_rows: NewRows = None,
     group: Together = None,
     confusion: Confusion = False,
     same_as: SameAs = None,
@@ -115,6 +152,10 @@ def certify(
     abnet certify model.abnet fresh.csv --by hospital
     abnet certify model.abnet fresh.csv --sets 0.1 --save sets.json
     abnet certify model.abnet fresh.csv --joint "error rate" --joint classes
+    abnet certify model.abnet fresh.csv --by sex --gaps --positive-class ill
+    abnet certify model.abnet fresh.csv --counterfactual sex
+    abnet certify model.abnet fresh.csv --mix fraud=0.01
+    abnet certify model.abnet fresh.csv --new-rows unlabelled.csv
     abnet certify model.abnet fresh.csv --group patient --save certificate.json
     abnet certify model.abnet --same-as device.csv --prediction answer
     abnet certify predictions.csv --truth diagnosis --prediction answer
@@ -124,12 +165,15 @@ def certify(
     from abnet.cli.outputs import check_output
 
     if save is not None:
-        check_output(save, "JSON", inputs=(model, table, same_as), overwrite=overwrite, option="--save")
+        check_output(save, "JSON", inputs=(model, table, same_as, new_rows), overwrite=overwrite, option="--save")
     values = context.params
     if confusion and (by or group or goal is not None or allow_training_rows):
         raise UsageError("--confusion counts all rows as independent: leave out --by, --group, targets and costs.")
     if same_as is not None:
         _certify_copy(values, goal)
+        return
+    if counterfactual is not None:
+        _certify_counterfactual(values, goal)
         return
     with stage_bars("Starting", hidden=json):
         certified = _certified(values, goal)
@@ -176,8 +220,7 @@ def _certify_copy(values: dict[str, Any], goal: "Goal | None") -> None:
 
     if values["prediction"] is None:
         raise UsageError("--same-as needs --prediction: the column with the answers of the other program.")
-    others = ("table", "truth", "score", "by", "group", "confusion", "allow_training_rows", "sets", "joint")
-    if goal is not None or any(values[name] for name in others):
+    if goal is not None or values["table"] or any(values[name] for name in ABOUT_LABELS):
         raise UsageError("--same-as certifies a copy by its answers alone: leave out labelled rows and targets.")
     made = certify_copy(
         values["model"],
@@ -186,6 +229,41 @@ def _certify_copy(values: dict[str, Any], goal: "Goal | None") -> None:
         delta=values["delta"],
         n_candidates=values["n_candidates"],
     )
+    _show_alone(made, values)
+
+
+def _certify_counterfactual(values: dict[str, Any], goal: "Goal | None") -> None:
+    """Certify how many answers depend on one column; labels are not used."""
+    from abnet.certificates.counterfactual import certify_counterfactual
+    from abnet.model.table_rows import as_model, whole_table
+
+    if values["table"] is None:
+        raise UsageError("--counterfactual needs a model and a table: abnet certify MODEL TABLE --counterfactual sex.")
+    if goal is not None or any(values[name] for name in (*ABOUT_LABELS, "prediction")):
+        raise UsageError("--counterfactual compares the model's answers with each other: leave out other promises.")
+    column, _, listed = values["counterfactual"].partition("=")
+    model = as_model(values["model"])
+    tried = model.column_values(column)
+    if listed:
+        tried = tuple(value.strip() for value in listed.split(","))
+    if tried is None:
+        raise UsageError(
+            f"the model does not know which values column {column!r} may have: name those to try, as in "
+            f"--counterfactual {column}=A,B."
+        )
+    made = certify_counterfactual(
+        model,
+        whole_table(values["table"]),
+        column,
+        values=tried,
+        delta=values["delta"],
+        n_candidates=values["n_candidates"],
+    )
+    _show_alone(made, values)
+
+
+def _show_alone(made: "Certificate", values: dict[str, Any]) -> None:
+    """Print and save a certificate that has no error rate of the model's answers."""
     if values["save"] is not None:
         made.save(values["save"])
     if values["json"]:
@@ -193,6 +271,12 @@ def _certify_copy(values: dict[str, Any], goal: "Goal | None") -> None:
         return
     print(made)
 
+
+ABOUT_LABELS = (
+    "truth", "score", "by", "gaps", "mix", "new_rows", "group", "confusion", "allow_training_rows",
+    "sets", "sets_by_class", "joint",
+)  # fmt: skip
+"""Options of certificates that need labels."""
 
 SHARED = ("by", "group", "aside", "random_state", "delta", "n_candidates")
 """Options of a certificate, whether an abnet model or another one made the predictions."""
@@ -202,9 +286,19 @@ def _certified(values: dict[str, Any], goal: "Goal | None") -> "CertifiedTable":
     """The certificate of a model file, or of the predictions in a table."""
     from abnet.model.certify_table import certify_predictions, certify_table
 
+    if values["mix"] or values["new_rows"] is not None:
+        if values["sets"] is not None or values["joint"]:
+            raise UsageError("--mix and --new-rows certify one statement: leave out --sets and --joint.")
+        return _certified_mix(values, goal)
     shared = {name: values[name] for name in SHARED}
     shared["joint"] = options.joint_of(values)
     sets = options.sets_of(values)
+    if values["gaps"]:
+        from abnet.certificates.requests import Gaps
+
+        if values["by"] is None or goal is not None:
+            raise UsageError("--gaps needs --by, the column with the groups, and goes with no target or costs.")
+        shared["by"] = Gaps(values["by"], values["positive_class"])
     if values["prediction"] is None and values["score"] is None:
         if values["table"] is None:
             raise UsageError("name a model and a table; for a table with predictions, add --truth and --prediction.")
@@ -227,7 +321,60 @@ def _certified(values: dict[str, Any], goal: "Goal | None") -> "CertifiedTable":
         truth=values["truth"],
         prediction=values["prediction"],
         score=values["score"],
-        positive_class=values["positive_class"],
+        positive_class=_class_of_scores(values),
         goal=goal,
         **shared,
     )
+
+
+def _class_of_scores(values: dict[str, Any]) -> str | None:
+    """The class that scores belong to; with --gaps, the class is about answers."""
+    if values["gaps"]:
+        return None
+    found: str | None = values["positive_class"]
+    return found
+
+
+def _certified_mix(values: dict[str, Any], goal: "Goal | None") -> "CertifiedTable":
+    """The certificate at another class mix, of a model file or of the predictions in a table."""
+    from abnet.model.certify_table import certify_mix
+
+    others = ("by", "gaps", "group", "score", "allow_training_rows")
+    if goal is not None or any(values[name] for name in others):
+        raise UsageError("--mix and --new-rows are about the error rate of all rows: leave out other promises.")
+    model = values["model"]
+    table = values["table"]
+    if values["prediction"] is not None:
+        if table is not None:
+            raise UsageError("--prediction goes with one table and --truth: abnet certify TABLE --truth COLUMN.")
+        table = model
+        model = None
+    elif table is None:
+        raise UsageError("name a model and a table; for a table with predictions, add --truth and --prediction.")
+    return certify_mix(
+        model,
+        table,
+        mix=_shares(values["mix"]),
+        new_rows=values["new_rows"],
+        truth=values["truth"],
+        prediction=values["prediction"],
+        delta=values["delta"],
+        n_candidates=values["n_candidates"],
+        allow_shift=values["allow_shift"],
+    )
+
+
+def _shares(texts: list[str] | None) -> dict[str, float] | None:
+    """Shares of classes, as the option --mix writes them."""
+    if not texts:
+        return None
+    shares: dict[str, float] = {}
+    for text in texts:
+        label, equals, share = text.rpartition("=")
+        try:
+            shares[label] = float(share)
+        except ValueError:
+            equals = ""
+        if not equals or not label:
+            raise UsageError(f"--mix takes LABEL=SHARE, such as fraud=0.01; got {text!r}.")
+    return shares

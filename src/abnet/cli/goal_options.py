@@ -29,7 +29,7 @@ def with_goal_options(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def run(**values: Any) -> None:
         options = {name: values.pop(name) for name in goal_option_names()}
-        command(goal=_goal_of(options), **values)
+        command(goal=_goal_of(options, class_is_used=bool(values.get("gaps"))), **values)
 
     run.__signature__ = signature(command).replace(parameters=arguments)  # type: ignore[attr-defined]
     run.__annotations__ = {argument.name: argument.annotation for argument in arguments}
@@ -62,15 +62,26 @@ def _argument(option: GoalOption) -> Argument:
     )
 
 
-def _goal_of(values: Mapping[str, Any]) -> Goal | None:
-    """The goal that the options ask for; None if they ask for none."""
+def _goal_of(values: Mapping[str, Any], *, class_is_used: bool) -> Goal | None:
+    """The goal that the options ask for; None if they ask for none.
+
+    Parameters
+    ----------
+    values : dict
+    class_is_used : bool
+        Whether another option of the command is about the positive class.
+    """
     positive_class = values["positive_class"]
     kinds = goals_by_rank()
     chosen = [kind for kind in kinds if values[kind.option.name] not in (None, [], ())]
     if len(chosen) > 1:
         first, second = (_flag(kind.option.name) for kind in chosen[:2])
         raise UsageError(f"{first} and {second} each set a threshold: give one of them.")
-    if positive_class is not None and all(kind.option.positive_class == "refused" for kind in chosen):
+    if (
+        positive_class is not None
+        and not class_is_used
+        and all(kind.option.positive_class == "refused" for kind in chosen)
+    ):
         needing_class = [_flag(kind.option.name) for kind in kinds if kind.option.positive_class == "required"]
         raise UsageError(f"--positive-class goes with {_either(needing_class)}: add one, or leave it out.")
     if not chosen:

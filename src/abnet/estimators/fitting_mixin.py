@@ -16,6 +16,7 @@ from abnet.certificates.grouped_rows import check_groups
 from abnet.certificates.joint_shares import JointNames, Makes, hold_jointly
 from abnet.certificates.keyed_order import bet_keys, row_order
 from abnet.certificates.random_seed import RandomState, drawn_seed
+from abnet.certificates.requests import Gaps, Requests, split_populations
 from abnet.certificates.row_hashing import fingerprint, row_hashes
 from abnet.certificates.terms import Terms
 from abnet.certificates.trade_off import TradeOff, trade_off
@@ -187,7 +188,7 @@ class FittingMixin(PredictionMixin):
         *,
         n_candidates: int = ...,
         groups: ArrayLike | str | None = ...,
-        by: ArrayLike | str | None = ...,
+        by: ArrayLike | str | Gaps | None = ...,
         joint: JointNames | None = ...,
         allow_training_rows: Literal[False] = ...,
         random_state: RandomState = ...,
@@ -214,7 +215,7 @@ class FittingMixin(PredictionMixin):
         *,
         n_candidates: int = 1,
         groups: ArrayLike | str | None = None,
-        by: ArrayLike | str | None = None,
+        by: ArrayLike | str | Gaps | None = None,
         joint: JointNames | None = None,
         allow_training_rows: bool = False,
         random_state: RandomState = None,
@@ -234,9 +235,9 @@ class FittingMixin(PredictionMixin):
         groups : array (n,) or str, optional
             Group of each row, such as a patient, or the frame's column with the groups. The bound is then about the
             error rate on a new group, averaged over its rows. No row of these groups may have been used in training.
-        by : array (n,) or str, optional
+        by : array (n,), str or Gaps, optional
             Population of each row, or the frame's column with the populations. Each gets a bound, and they hold
-            jointly.
+            jointly. With `abnet.Gaps`, limits on both sides and a bound on the largest gap between two of them.
         joint : sequence of str or dict, optional
             Names of statements that are to hold jointly, as for `abnet.certify`.
         allow_training_rows : bool
@@ -259,7 +260,8 @@ class FittingMixin(PredictionMixin):
         if groups is None and not allow_training_rows:
             check_groups(self, X, "groups")
         X, groups = without_groups(X, groups)
-        X, by = self._without_populations(X, by)
+        populations, gaps = split_populations(by)
+        X, populations = self._without_populations(X, populations)
         terms_of_fit = self.settings().terms(len(self.posterior_.sizes) - 1)
         terms = Terms(delta=self.delta, n_candidates=n_candidates, source="test set", drawn=terms_of_fit.drawn)
         return certify_test_set(
@@ -269,7 +271,8 @@ class FittingMixin(PredictionMixin):
             y,
             terms,
             groups=groups,
-            by=by,
+            by=populations,
+            requests=Requests(gaps=gaps),
             joint=joint,
             allow_training_rows=allow_training_rows,
             order_seed=drawn_seed(random_state),
@@ -374,6 +377,7 @@ def certify_test_set(
     *,
     groups: NDArray[Any] | None,
     by: NDArray[Any] | None,
+    requests: Requests,
     joint: JointNames | None = None,
     allow_training_rows: bool,
     order_seed: int,
@@ -396,6 +400,8 @@ def certify_test_set(
         Group and population of each row.
     joint : sequence of str or dict, optional
         Names of statements that are to hold jointly.
+    requests : Requests
+        What to state besides error rates.
     allow_training_rows : bool
         Whether to accept training rows, and return an estimate.
     order_seed : int
@@ -425,6 +431,6 @@ def certify_test_set(
     evidence = observe(answers, codes, model.labels.names, groups=groups, populations=by, keys=keys, **given)
 
     def made(makes: Makes) -> Certificate:
-        return certify(evidence, replace(terms, delta=makes.delta))
+        return certify(evidence, replace(terms, delta=makes.delta), requests)
 
     return belonging(hold_jointly(made, terms.delta, joint), model)

@@ -1,5 +1,6 @@
-"""`certify_table` and `certify_predictions`: certificates from the labelled rows of a table."""
+"""`certify_table`, `certify_predictions` and `certify_mix`: certificates from the labelled rows of a table."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -12,10 +13,11 @@ from abnet.certificates.decision import ARGMAX
 from abnet.certificates.estimate import Estimate
 from abnet.certificates.goals import Goal
 from abnet.certificates.joint_shares import JointNames, Makes, hold_jointly, joint_shares
-from abnet.certificates.judged_answers import Judged
+from abnet.certificates.judged_answers import Judged, count_answers
 from abnet.certificates.keyed_order import row_order
 from abnet.certificates.prediction_sets import SetRows, set_statements
 from abnet.certificates.random_seed import drawn_seed
+from abnet.certificates.requests import Gaps, Requests, split_populations
 from abnet.certificates.row_hashing import row_hashes
 from abnet.certificates.scores import certify_scores
 from abnet.certificates.set_rule import Sets
@@ -23,13 +25,20 @@ from abnet.certificates.statements.cost_bound import CostBound
 from abnet.certificates.terms import Terms
 from abnet.certificates.training_rows import estimate_error, refuse_fitted
 from abnet.model.digest import belonging
-from abnet.model.labelled_table import JudgedTable, judge_model_rows, judge_predictions
+from abnet.model.labelled_table import (
+    JudgedTable,
+    given_answers,
+    judge_model_rows,
+    judge_predictions,
+    new_answers,
+)
 from abnet.model.table_rows import ModelOrPath, as_model
+from abnet.tables import TableError
 from abnet.tables.named_columns import label_text
 from abnet.utils.errors import Parameter, ParameterError
 from abnet.utils.parameters import check_fraction, check_positive
 
-__all__ = ["CertifiedTable", "certify_predictions", "certify_table"]
+__all__ = ["CertifiedTable", "certify_mix", "certify_predictions", "certify_table"]
 
 
 @dataclass(frozen=True)
@@ -84,7 +93,7 @@ def certify_table(
     table: Any,
     *,
     truth: str | None = None,
-    by: str | None = None,
+    by: str | Gaps | None = None,
     group: str | None = None,
     goal: Goal | None = None,
     sets: Sets | None = None,
@@ -105,8 +114,9 @@ def certify_table(
         Rows held out from training and selection. Rows without a label are left out.
     truth : str, optional
         Column with the labels; by default the one that the model predicts.
-    by : str, optional
-        Column with populations; their bounds hold jointly.
+    by : str or Gaps, optional
+        Column with populations; their bounds hold jointly. With `abnet.Gaps` they are groups: their rates get limits on
+        both sides, and the largest gap between two groups a bound.
     group : str, optional
         Column with the group of each row; the certificate is then about a new group.
     goal : Goal, optional
@@ -135,7 +145,16 @@ def certify_table(
     TrainingRowsError
         A ValueError: the model was fitted on more of the rows than chance explains.
     """
-    wanted = _Wanted(goal, None, by, group, aside, random_state, _terms(delta, n_candidates), sets, joint)
+    wanted = _Wanted.of(
+        by,
+        goal=goal,
+        group=group,
+        sets=sets,
+        joint=joint,
+        aside=aside,
+        random_state=random_state,
+        terms=_terms(delta, n_candidates),
+    )
     wanted.check()
     if allow_training_rows and (by or group or goal is not None or sets is not None or joint is not None):
         raise ParameterError(
@@ -177,7 +196,7 @@ def certify_predictions(
     truth: str,
     prediction: str | None = None,
     score: str | None = None,
-    by: str | None = None,
+    by: str | Gaps | None = None,
     group: str | None = None,
     goal: Goal | None = None,
     positive_class: str | None = None,
@@ -211,8 +230,16 @@ def certify_predictions(
     >>> round(made.vote_error_bound, 3)
     0.586
     """
-    terms = _terms(delta, n_candidates)
-    wanted = _Wanted(goal, positive_class, by, group, aside, random_state, terms, joint=joint)
+    wanted = _Wanted.of(
+        by,
+        goal=goal,
+        positive=positive_class,
+        group=group,
+        joint=joint,
+        aside=aside,
+        random_state=random_state,
+        terms=_terms(delta, n_candidates),
+    )
     wanted.check()
     if truth in (prediction, score):
         raise ParameterError(
@@ -229,6 +256,90 @@ def certify_predictions(
         )
     rows = judge_predictions(table, truth=truth, prediction=prediction, score=score, columns=wanted.columns)
     return wanted.certified(rows)
+
+
+def certify_mix(
+    model: ModelOrPath | None,
+    table: Any,
+    *,
+    mix: Mapping[str, float] | None = None,
+    new_rows: Any = None,
+    truth: str | None = None,
+    prediction: str | None = None,
+    delta: float = 0.05,
+    n_candidates: int = 1,
+    allow_shift: bool = True,
+) -> CertifiedTable:
+    """Certify the error rate on new data with another class mix, known or seen in unlabelled rows.
+
+    This assumes label shift: only the shares of the classes change, and the rows within each class look as before.
+
+    Parameters
+    ----------
+    model : path, Model or fitted classifier, or None
+        None for another model, whose answers are in the column `prediction` of both tables.
+    table : path, frame, or iterable of frames
+        Labelled rows held out from training and selection. Rows without a label are left out.
+    mix : dict, optional
+        Shares of the classes in the new data, known before you look at the rows; one class may be left out.
+    new_rows : path, frame, or iterable of frames, optional
+        Unlabelled rows of the new data, in place of `mix`.
+    truth : str, optional
+        Column with the labels; by default the one that the model predicts.
+    prediction : str, optional
+        Column with the answers of another model.
+    delta : float
+        Maximum probability that the certificate is false.
+    n_candidates : int
+        Number of models (or mixes) among which you choose with these rows.
+    allow_shift : bool
+        Whether to accept a numeric column far outside its training range in most rows, as for `predict_table`.
+
+    Raises
+    ------
+    NotLabelShiftError
+        A ValueError: no shares of the classes explain the answers on `new_rows`.
+
+    Examples
+    --------
+    >>> table = {"truth": ["fraud"] * 20 + ["ok"] * 380, "answer": ["fraud"] * 15 + ["ok"] * 385}
+    >>> made = certify_mix(None, table, mix={"fraud": 0.01}, truth="truth", prediction="answer").made
+    >>> made.statements[-1].about, round(made.statements[-1].value, 3)
+    ('error rate at the given class mix', 0.02)
+    """
+    if (mix is None) == (new_rows is None):
+        raise ParameterError("give either {} or {}.", Parameter("mix"), Parameter("new_rows"))
+    if (model is None) != (prediction is not None):
+        raise ParameterError("give either a model or {}, the column with its answers.", Parameter("prediction"))
+    new: list[str | None] = []
+    if model is None:
+        assert prediction is not None
+        if truth is None:
+            raise ParameterError("{} names the column with the labels.", Parameter("truth"))
+        rows = judge_predictions(table, truth=truth, prediction=prediction)
+        if new_rows is not None:
+            new = given_answers(new_rows, prediction)
+    else:
+        loaded = as_model(model)
+        rows = judge_model_rows(loaded, table, truth=truth, allow_shift=allow_shift)
+        rows.check_alone(loaded)
+        refuse_fitted(rows.fitted_rows)
+        if new_rows is not None:
+            new = new_answers(loaded, new_rows, allow_shift=allow_shift)
+    judged = rows.judged()
+    shares = None
+    if mix is not None:
+        shares = {label_text(str(label)): share for label, share in mix.items()}
+    answers = None
+    if new_rows is not None:
+        if not new:
+            raise TableError("the table of new rows is empty, so nothing is known of its class mix.")
+        answers = count_answers(new, judged.classes)
+    requests = Requests(mix=shares, new_answers=answers, others=not rows.answers_known_labels)
+    made = _Wanted(terms=_terms(delta, n_candidates), requests=requests).certified(rows)
+    if model is None or not isinstance(made.made, Certificate):
+        return made
+    return replace(made, made=belonging(made.made, loaded))
 
 
 def _terms(delta: float, n_candidates: int) -> Terms:
@@ -251,15 +362,27 @@ def _label_of_scores(goal: Goal, names: tuple[str, ...]) -> str:
 class _Wanted:
     """What to certify: a threshold for a goal, prediction sets, populations, groups, or the error rate of all rows."""
 
-    goal: Goal | None
-    positive: str | None
-    by: str | None
-    group: str | None
-    aside: float
-    random_state: int | None
     terms: Terms
     sets: Sets | None = None
     joint: JointNames | None = None
+    goal: Goal | None = None
+    positive: str | None = None
+    by: str | None = None
+    group: str | None = None
+    aside: float = 0.3
+    random_state: int | None = None
+    requests: Requests = field(default_factory=Requests)
+
+    @classmethod
+    def of(cls, by: str | Gaps | None, **wanted: Any) -> "_Wanted":
+        """With the populations, or the groups of which gaps are requested; labels of tables are text."""
+        column, gaps = split_populations(by)
+        if gaps is not None:
+            if not isinstance(column, str):
+                raise ParameterError("{} must name a column of the table.", Parameter("by"))
+            if gaps.positive is not None:
+                gaps = replace(gaps, positive=label_text(str(gaps.positive)))
+        return cls(by=column, requests=Requests(gaps=gaps), **wanted)
 
     @property
     def columns(self) -> dict[str, str]:
@@ -304,7 +427,7 @@ class _Wanted:
             rows.notes,
             rows.judged(),
             self.terms,
-            ours=bool(rows.known) and rows.decision.kind != "abstain",
+            ours=rows.answers_known_labels,
         )
 
     def _errors(self, rows: JudgedTable) -> Certificate:
@@ -324,7 +447,9 @@ class _Wanted:
 
         def made(makes: Makes) -> Certificate:
             terms = replace(self.terms, delta=makes.delta)
-            certificate = certify_judged(judged, terms, order, groups=groups, by=by, regions=rows.regions)
+            certificate = certify_judged(
+                judged, terms, order, groups=groups, by=by, regions=rows.regions, requests=self.requests
+            )
             if rows.decision != ARGMAX:
                 certificate = about_the_decision(certificate, judged, rows.decision, rows.promised, terms)
             if self.sets is not None and set_rows is not None:

@@ -15,7 +15,7 @@ from abnet.certificates.grouped_rows import check_single_rows
 from abnet.certificates.judged_answers import Judged, judge_answers
 from abnet.certificates.region_counts import LocatedRows
 from abnet.certificates.row_hashing import hash_sum, row_hashes
-from abnet.certificates.training_rows import filter_of
+from abnet.certificates.training_rows import filter_of, refuse_fitted
 from abnet.model.model import Model
 from abnet.model.table_rows import InputWatch, frames_of, prepared
 from abnet.tables import TableError
@@ -32,7 +32,7 @@ from abnet.utils.label_values import label_values
 from abnet.utils.progress import report_progress
 from abnet.utils.wording import number_of
 
-__all__ = ["JudgedTable", "judge_model_rows", "judge_predictions", "target_of"]
+__all__ = ["JudgedTable", "given_answers", "judge_model_rows", "judge_predictions", "new_answers", "target_of"]
 
 
 @dataclass
@@ -101,6 +101,11 @@ class JudgedTable:
         if not self.signs:
             return None
         return LocatedRows(np.array(self.signs), self.region_words)
+
+    @property
+    def answers_known_labels(self) -> bool:
+        """Whether every answer is a label that the model knows, whatever the rows."""
+        return bool(self.known) and self.decision.kind != "abstain"
 
     @property
     def digest(self) -> str:
@@ -243,6 +248,42 @@ def judge_model_rows(
     result.inputs = watch.check(result.unseen)
     refuse_shift(result.inputs, allow_shift=allow_shift)
     return result
+
+
+def new_answers(model: Model, table: Any, *, allow_shift: bool = True) -> list[str | None]:
+    """The model's answers to unlabelled rows; raises a TrainingRowsError for rows of its fit.
+
+    Rows of a fit are recognised with their labels, and most of them are answered with their label.
+    """
+    texts = [*(label_text(name) for name in model.labels.names), None]  # None for no answer
+    fitted_rows = filter_of(model)
+    watch = InputWatch(model)
+    unseen: list[Unseen] = []
+    answers: list[str | None] = []
+    n_before = 0
+    for batch in frames_of(table, progress=lambda share: report_progress("Predicting the new rows", share)):
+        frame = as_table(batch, before=n_before)
+        n_before += frame.n_rows
+        read = prepared(model, frame)
+        unseen = merge([*unseen, *read.unseen])
+        watch.add(read)
+        codes = model.decision(model.predictor.scores(read.inputs))
+        answers += [texts[code] for code in codes.tolist()]
+        if fitted_rows is not None:
+            fitted_rows.add(dense(read.inputs), label_values(codes, model.n_classes))
+    refuse_shift(watch.check(unseen), allow_shift=allow_shift)
+    refuse_fitted(fitted_rows, instead="Unlabelled rows must be new to the model, too.")
+    return answers
+
+
+def given_answers(table: Any, prediction: str) -> list[str | None]:
+    """The answers in a column of a table, as text; None where they are missing."""
+    answers: list[str | None] = []
+    for batch in frames_of(table):
+        frame = as_table(batch, before=len(answers))
+        check_named("prediction", [prediction], frame.columns)
+        answers += cell_texts(frame, prediction)
+    return answers
 
 
 def _code_of(label: str, known: tuple[str, ...]) -> int:

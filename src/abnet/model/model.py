@@ -254,6 +254,13 @@ class Model:
         """`located` for prepared rows."""
         return located_rows(self.predictor, inputs, self.card.region_words)
 
+    def column_values(self, column: Any) -> tuple[Any, ...] | None:
+        """The values of a column of categories, or of yes and no, in training; None if they are not known."""
+        for fitted in self.preparation.columns:
+            if fitted.name == column:
+                return fitted.values
+        return None
+
     def regions(self) -> "CertifiedRegions":
         """The regions of a narrow network, each with an upper bound on its error rate; a ValueError says why not."""
         from abnet.explanation.certified_region import regions_of

@@ -9,6 +9,7 @@ from abnet.certificates.describe import assumptions, sentences
 from abnet.model.model import Model
 from abnet.model.monitor_table import ALPHA
 from abnet.report.about import About
+from abnet.report.gap_charts import gap_charts
 from abnet.report.markup import html_table, rendered, with_code
 from abnet.utils.wording import confidence, number_of, percent, percent_up, shortened
 
@@ -115,10 +116,11 @@ def _size(model: Model) -> str:
 
 
 def _other(certificate: Certificate) -> dict[str, object]:
-    """A certificate from other rows: its sentences and what it assumes."""
+    """A certificate from other rows: its sentences, the rates of groups as charts, and what it assumes."""
     return {
         "rows": number_of(certificate.facts.n_rows, "row"),
         "sentences": [with_code(sentence) for sentence in sentences(certificate, details=False)],
+        "gaps": gap_charts(certificate),
         "assumptions": with_code(assumptions(certificate)),
     }
 

@@ -35,6 +35,8 @@ class Bar:
         Half the length of a whisker at the end of the bar.
     note : str
         A line below the bar.
+    limits : pair of float or None
+        Ends of the whisker, if it is not symmetric.
     """
 
     name: str
@@ -43,6 +45,14 @@ class Bar:
     style: str = "main"
     spread: float = 0.0
     note: str = ""
+    limits: tuple[float, float] | None = None
+
+    @property
+    def whisker(self) -> tuple[float, float]:
+        """Ends of the whisker."""
+        if self.limits is not None:
+            return self.limits
+        return self.value - self.spread, self.value + self.spread
 
 
 @dataclass(frozen=True)
@@ -99,7 +109,7 @@ def bar_chart(bars: Sequence[Bar], title: str, percent: bool = True) -> Markup:
     """
     ends = [1e-12]
     for bar in bars:
-        ends += [bar.value - bar.spread, bar.value + bar.spread]
+        ends += bar.whisker
     ticks = nice_ticks(min(0.0, *(bar.value for bar in bars)), max(ends))
     scale = _BarScale(ticks[0], ticks[-1])
     axis = [(f"{scale.place(tick):.2f}", _tick_text(tick, percent)) for tick in ticks]
@@ -122,10 +132,11 @@ class _BarScale:
 
 def _placed_bar(bar: Bar, scale: _BarScale) -> dict[str, Any]:
     """One bar as the template takes it, with places in percent of the width."""
+    low, high = bar.whisker
     whisker_start = None
-    if bar.spread > 0:
-        whisker_start = f"{scale.place(max(bar.value - bar.spread, scale.low)):.2f}"
-    whisker_end = f"{scale.place(max(bar.value + bar.spread, scale.low)):.2f}"
+    if high > low:
+        whisker_start = f"{scale.place(max(low, scale.low)):.2f}"
+    whisker_end = f"{scale.place(max(high, scale.low)):.2f}"
     return {
         "name": bar.name,
         "text": bar.text,

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["column_names", "is_frame", "n_rows_of", "take_column", "take_rows", "without_column"]
+__all__ = ["column_names", "is_frame", "n_rows_of", "take_column", "take_rows", "with_value", "without_column"]
 
 
 def is_frame(X: Any) -> bool:
@@ -87,3 +87,36 @@ def without_column(X: Any, name: str) -> Any:
     if isinstance(X, Mapping):
         return {column: X[column] for column in kept}
     return X[kept]
+
+
+def with_value(X: Any, column: Any, value: Any) -> Any:
+    """The rows with the same value in a column, as the column's type.
+
+    Parameters
+    ----------
+    X : frame, dict of columns, or array
+    column : str or int
+        Name, or for an array the index of the column.
+    value : Any
+
+    Examples
+    --------
+    >>> with_value({"age": [40, 50], "sex": ["f", "m"]}, "sex", "f")
+    {'age': [40, 50], 'sex': ['f', 'f']}
+    >>> with_value(np.eye(2), 0, 3)
+    array([[3., 0.],
+           [3., 1.]])
+    """
+    if isinstance(X, np.ndarray):
+        changed = X.copy()
+        changed[:, column] = value
+        return changed
+    if column not in column_names(X):
+        raise ValueError(f"there is no column {column!r} in X; a name needs a frame that has it.")
+    if isinstance(X, Mapping):
+        return {**X, column: [value] * len(X[column])}
+    if hasattr(X, "iloc"):  # of pandas
+        own = X[column]
+        return X.assign(**{column: type(own)([value] * len(X), index=X.index).astype(own.dtype)})
+    own = X[column]
+    return X.with_columns(type(own)(column, [value] * X.height).cast(own.dtype))

@@ -40,11 +40,11 @@ class PopulationError(Statement, frozen=True, kw_only=True, tag="error, populati
     @classmethod
     def of_populations(cls, evidence: Evidence, terms: Terms) -> "list[PopulationError]":
         """One statement for each population; δ is divided among them by their numbers of rows."""
-        counts = sorted(evidence.populations.items())
-        shares = shares_by_count([n for _, (n, _) in counts], terms.delta)
+        counts = sorted(evidence.populations.items(), key=lambda item: item[0])
+        shares = shares_by_count([rows.n for _, rows in counts], terms.delta)
         return [
-            cls.from_counts(population=name, errors=errors, n=n, delta=delta, n_candidates=terms.n_candidates)
-            for (name, (n, errors)), delta in zip(counts, shares, strict=True)
+            cls.from_counts(population=name, errors=rows.errors, n=rows.n, delta=delta, n_candidates=terms.n_candidates)
+            for (name, rows), delta in zip(counts, shares, strict=True)
         ]
 
     @property

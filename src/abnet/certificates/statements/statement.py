@@ -127,6 +127,17 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         """
         return self._recomputed(self.bound())
 
+    def expect_numbers(
+        self, what: str, stated: Sequence[float | None], known: Sequence[float | None], tolerance: float = _TOLERANCE
+    ) -> None:
+        """Raise a ValueError if numbers differ from those that follow from the counts."""
+        pairs = zip(stated, known, strict=False)
+        if len(stated) != len(known) or not all(_same_bound(one, other, tolerance) for one, other in pairs):
+            raise ValueError(
+                f"the {what} of the {self.about} do not follow from what was counted: they are {list(stated)}, "
+                f"recomputed {list(known)}."
+            )
+
     def _recomputed(self, bound: float | None) -> Checked:
         if not _same_bound(self.value, bound):
             raise ValueError(
@@ -266,10 +277,10 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         return []
 
 
-def _same_bound(stated: float | None, bound: float | None) -> bool:
+def _same_bound(stated: float | None, bound: float | None, tolerance: float = _TOLERANCE) -> bool:
     if stated is None or bound is None:
         return stated is None and bound is None
-    return math.isclose(stated, bound, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
+    return math.isclose(stated, bound, rel_tol=tolerance, abs_tol=tolerance)
 
 
 def statement_types() -> tuple[type[Statement], ...]:

@@ -42,6 +42,11 @@ class BooleanColumn(Column, frozen=True, tag="boolean"):
         """How cells must be written."""
         return "true or false"
 
+    @property
+    def values(self) -> tuple[bool, bool]:
+        """False and true."""
+        return (False, True)
+
     def encoded(self, table: Table) -> tuple[Encoded, UnseenRows]:
         """Features; cells that are neither true, false nor missing are reported, and count as missing."""
         distinct = table.cells(self.name).distinct()

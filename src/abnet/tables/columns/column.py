@@ -61,6 +61,11 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field=
         return None
 
     @property
+    def values(self) -> tuple[Any, ...] | None:
+        """All values that occurred in fitting, if the column lists them."""
+        return None
+
+    @property
     def read_as(self) -> str:
         """How cells must be written, in words; empty if any text will do."""
         return ""

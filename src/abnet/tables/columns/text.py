@@ -72,6 +72,13 @@ class TextColumn(Column, frozen=True, tag="text"):
             names.append(missing_feature(self.name))
         return tuple(names)
 
+    @property
+    def values(self) -> tuple[str, ...] | None:
+        """The categories, rare ones too; None if those are too many to list."""
+        if self.rare is None:
+            return None
+        return (*self.categories, *self.rare)
+
     def encoded(self, table: Table) -> tuple[Encoded, UnseenRows]:
         """Features, and the categories that did not occur in fitting."""
         distinct = table.cells(self.name).distinct()
