@@ -94,18 +94,6 @@ def of_scores(rng: np.random.Generator, joint: Joint) -> bool:
 RULE_UNITS = ["recall of ill", "precision for ill", "share of rows predicted as ill", "error rate of the decision rule"]
 
 
-def chosen_afterwards(rng: np.random.Generator) -> bool:
-    """Twenty independent classifiers, each certified by itself: all twenty bounds are quoted together."""
-    errors = rng.binomial(ROWS, 0.1, size=20)
-    for k in errors.tolist():
-        wrong = np.zeros(ROWS, int)
-        wrong[:k] = 1
-        made: Any = abnet.certify(lambda X: X[:, 0].astype(int), wrong[:, None], np.zeros(ROWS, int), delta=DELTA)
-        if made.vote_error_bound < 0.1:
-            return True
-    return False
-
-
 def simulate() -> Iterator[Simulation]:
     """Every setting."""
     size: dict[str, Any] = {"delta": DELTA, "repetitions": REPETITIONS}
@@ -114,4 +102,3 @@ def simulate() -> Iterator[Simulation]:
     yield repeated("the same with shares of 60%, 20%, 20%", lambda rng: any_false(certified(rng, shares)), **size)
     yield repeated("recall, precision, flagged and error", lambda rng: of_scores(rng, RULE_UNITS), **size)
     yield repeated("each by itself, read as joint", lambda rng: any_false(certified(rng, None)), trap=True, **size)
-    yield repeated("twenty models, each by itself", chosen_afterwards, trap=True, delta=DELTA, repetitions=400)
