@@ -278,7 +278,9 @@ TWO_MEANINGS = {
 MODULES = {
     **dict.fromkeys(("pbgnet", "sampled_pbgnet", "uniform"), "an aggregation, and the predictor that it becomes"),
     "drawn_network": "one network drawn from a posterior: its bounds, and how it is made",
-    **dict.fromkeys(("difference", "precision", "recall"), "a quantity: its bound, its statement, its goal"),
+    **dict.fromkeys(
+        ("difference", "precision", "prediction_sets", "recall"), "a quantity: its bound, what is certified"
+    ),
     **dict.fromkeys(("checks", "grids", "protocol", "search"), "to rename"),
 }
 """Names of several modules."""

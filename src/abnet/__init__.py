@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from abnet.certificates.goals import Costs, TargetError, TargetPrecision, TargetRecall, TargetSpecificity
     from abnet.certificates.monitor import Monitor
     from abnet.certificates.planning import plan
+    from abnet.certificates.prediction_sets import prediction_sets
     from abnet.certificates.requests import Gaps
     from abnet.certificates.scores import certify_scores
+    from abnet.certificates.set_rule import Sets
     from abnet.estimators.abnet import ABNetClassifier, PBGNetClassifier
     from abnet.estimators.certified import CertifiedClassifier
     from abnet.estimators.compare import compare
@@ -61,6 +63,7 @@ __all__ = [
     "Model",
     "Monitor",
     "PBGNetClassifier",
+    "Sets",
     "TargetError",
     "TargetPrecision",
     "TargetRecall",
@@ -91,6 +94,7 @@ __all__ = [
     "paper",
     "plan",
     "predict_table",
+    "prediction_sets",
     "report_table",
     "robust_table",
     "write_report",
@@ -116,6 +120,8 @@ __getattr__, __dir__ = lazy_names(
         "abnet.certificates.planning": ["plan"],
         "abnet.certificates.requests": ["Gaps"],
         "abnet.certificates.scores": ["certify_scores"],
+        "abnet.certificates.prediction_sets": ["prediction_sets"],
+        "abnet.certificates.set_rule": ["Sets"],
         "abnet.certificates.monitor": ["Monitor"],
         "abnet.model.monitor_table": ["monitor"],
         "abnet.estimators.abnet": ["ABNetClassifier", "PBGNetClassifier"],

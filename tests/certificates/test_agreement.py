@@ -20,8 +20,10 @@ from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, 
 from abnet.certificates.goals.specificity import TargetSpecificity
 from abnet.certificates.judged_answers import judge_answers
 from abnet.certificates.meet_goal import meet
+from abnet.certificates.prediction_sets import certify_sets
 from abnet.certificates.requests import Gaps, Requests
 from abnet.certificates.scores import certify_scores
+from abnet.certificates.set_rule import Sets
 from abnet.certificates.statements.betting_gibbs_bound import BettingGibbsBound
 from abnet.certificates.statements.confusion_rate import confusion_rates
 from abnet.certificates.statements.copied_error import CopiedErrorBound
@@ -84,6 +86,14 @@ def scored(goal: Goal) -> Certificate:
     )  # fmt: skip
 
 
+def with_sets(by_class: bool, joint: Any = None, known: int = 2) -> Certificate:
+    shares = np.column_stack([1 - SCORES, 1 + SCORES]) / 2
+    truth = np.array(NAMES)[TRUTH]
+    truth[: 2 - known] = "other"
+    judged = judge_answers(truth, np.array(NAMES)[(SCORES > 0).astype(int)], known=NAMES)
+    return certify_sets(shares, judged, Sets(0.2, by_class), TEST, joint=joint)
+
+
 def gaps(positive: str | None = None) -> Certificate:
     seen = evidence(populations=np.arange(N) % 3)
     return certify(seen, TEST, Requests(gaps=Gaps("site", positive)))
@@ -144,6 +154,13 @@ REAL: dict[str, Callable[[], Certificate]] = {
     "scores, precision, not met": lambda: scored(TargetPrecision(0.9999, "ill")),
     "scores, specificity": lambda: scored(TargetSpecificity(0.9, "ill")),
     "scores, costs": lambda: scored(COSTS),
+    "sets": lambda: with_sets(False),
+    "sets, another label": lambda: with_sets(False, known=1),
+    "sets by class": lambda: with_sets(True),
+    "sets, jointly": lambda: with_sets(True, {"misses by class": 0.5, "average size of the sets": 0.3}),
+    "errors, jointly": lambda: certify_judged(
+        judge_answers(np.array(NAMES)[TRUTH], np.array(NAMES)[(SCORES > 0).astype(int)]), TEST, KEYS, by=KEYS % 3,
+        joint={"classes": 0.5, "populations": 0.25}),
     "abstaining": lambda: decided(Decision(kind="abstain", threshold=0.5)),
     "abstaining, populations": lambda: decided(Decision(kind="abstain", threshold=0.5), by=KEYS % 3),
     "abstaining, groups": lambda: decided(Decision(kind="abstain", threshold=0.5), groups=GROUPS),
@@ -163,8 +180,16 @@ FREE = {
 }  # fmt: skip
 """Fields that neither the facts nor another statement determine."""
 
+OF_SETS = {"errors"}
+"""The facts do not say how many of the sets with exactly one class are wrong."""
+
 FREE_THERE = {
     "copy": {"differing", "compared"},
+    "sets": OF_SETS,
+    "sets, another label": OF_SETS,
+    "sets by class": OF_SETS,
+    "sets, jointly": OF_SETS,
+    "errors, jointly": {"population"},
     "gaps": {"column", "group"},
     "gaps of a class": {"column", "group"},
     "abstaining, gaps": {"column", "group"},

@@ -33,7 +33,7 @@ def fresh(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
 def test_the_functions_are_public_and_have_few_parameters(function: Callable[..., Any]) -> None:
     assert function.__name__ in abnet.__all__
-    assert len(inspect.signature(function).parameters) <= 12
+    assert len(inspect.signature(function).parameters) <= 14
     assert function.__doc__ is not None
 
 

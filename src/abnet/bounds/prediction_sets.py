@@ -7,11 +7,12 @@ score, which has the probability ``P(Bin(n, α) <= k)``. So k is the largest num
 """
 
 import math
+from collections.abc import Sequence
 
 from abnet.bounds.clopper_pearson import binomial_tail
 from abnet.utils.checks import count, level
 
-__all__ = ["rows_for_sets", "set_rank"]
+__all__ = ["level_at_chosen_rows", "rows_for_sets", "set_rank"]
 
 
 def set_rank(n: int, alpha: float, delta: float = 0.05, *, n_candidates: int = 1) -> int | None:
@@ -48,7 +49,7 @@ def set_rank(n: int, alpha: float, delta: float = 0.05, *, n_candidates: int = 1
     S. S. Wilks (1941), Determination of sample sizes for setting tolerance limits; V. Vovk (2012), Conditional validity
     of inductive conformal predictors.
     """
-    n = count("n", n)
+    n = count("n", n, least=0)
     alpha = level("alpha", alpha)
     share = level("delta", delta) / count("n_candidates", n_candidates)
     # The tail grows with k: `low` passes, `high` does not.
@@ -72,3 +73,45 @@ def rows_for_sets(alpha: float, delta: float = 0.05, *, n_candidates: int = 1) -
     while set_rank(n, alpha, share) is None:
         n += 1
     return n
+
+
+def level_at_chosen_rows(chosen_from: Sequence[int], delta: float = 0.05) -> float:
+    r"""The level of a bound about thresholds that are scores of single rows, counted on all other rows.
+
+    .. math:: δ' = δ \Big/ \prod_j n_j
+
+    Each threshold is the score of one of n_j rows. For fixed rows the thresholds are fixed, and the other rows are
+    independent of them: a bound counted on the others fails with probability at most δ'. There are :math:`\prod_j n_j`
+    choices of rows, so the bound holds with probability at least 1-δ for the chosen ones. It may be about anything that
+    the thresholds decide, such as the size of sets.
+
+    Parameters
+    ----------
+    chosen_from : sequence of int
+        Numbers n_j of rows, one for each threshold.
+    delta : float
+        Maximum probability that the bound fails.
+
+    Returns
+    -------
+    float
+        0.0 if the number of choices is too large for any bound.
+
+    Examples
+    --------
+    >>> round(level_at_chosen_rows([400]), 9), round(level_at_chosen_rows([10, 100]), 9)
+    (0.000125, 5e-05)
+
+    References
+    ----------
+    S. Floyd, M. Warmuth (1995), Sample compression, learnability, and the Vapnik-Chervonenkis dimension.
+    """
+    choices = math.prod(count("chosen_from", n) for n in chosen_from)
+    # Dividing integers does not overflow, and rounds once; tiny levels are below what the tails can tell apart.
+    share = level("delta", delta) * (1 / choices) * (1.0 - 2.0**-50)
+    if share < _TINY:
+        return 0.0
+    return share
+
+
+_TINY = 1e-200

@@ -1,5 +1,6 @@
 """`Certificate`: statements from the same evidence, and the facts that they depend on."""
 
+import math
 import os
 from collections.abc import Iterable
 from functools import reduce
@@ -22,6 +23,9 @@ __all__ = ["Certificate", "ClassBounds", "load_certificate"]
 
 S = TypeVar("S", bound=Statement)
 
+_ROUNDING = 1e-9
+"""Shares of thirds do not add up to exactly 1."""
+
 _MAIN = ("vote_error_bound", "gibbs_risk_bound", "balanced_error_bound")
 """Bounds that the JSON form of a certificate names."""
 
@@ -40,7 +44,8 @@ class ClassBounds(NamedTuple):
 class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The guarantees about a model, and the counts from which they were computed.
 
-    Each statement holds with its own confidence. Statements with the same value of `jointly` hold jointly.
+    Each statement holds with its own confidence. Statements with the same value of `jointly` hold jointly, and so do
+    those with a share of δ.
 
     Attributes
     ----------
@@ -50,11 +55,14 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     model : str or None
         Digest of the model (`abnet.model.digest.model_digest`); None for a model of another library, and for one that
         cannot be saved.
+    shares : dict of str to float
+        The shares of δ of statements that hold jointly, by their `unit`; empty if each holds by itself.
     """
 
     statements: tuple[Statement, ...]
     facts: Facts
     model: str | None = None
+    shares: dict[str, float] = {}
 
     def find(self, kind: type[S], label: str | None = None) -> S | None:
         """The first statement of a kind.
@@ -73,6 +81,10 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     def each(self, kind: type[S]) -> tuple[S, ...]:
         """All statements of a kind."""
         return tuple(statement for statement in self.statements if isinstance(statement, kind))
+
+    def delta_of(self, unit: str) -> float:
+        """The δ of a statement, or of a family of joint ones, by its name."""
+        return self.facts.delta * self.shares.get(unit, 1.0)
 
     def _value(self, kind: type[Statement], label: str | None = None) -> float | None:
         found = self.find(kind, label)
@@ -209,6 +221,7 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         ValueError: the error rate has n = 100, but by the facts it is 400.
         """
         self.facts.check()
+        self._check_shares()
         subjects = set()
         rules: dict[Any, str] = {}
         for statement in self.statements:
@@ -226,6 +239,16 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         if len(goals) > 1:
             raise ValueError(f"the {goals[0]} and the {goals[1]} are both what the decision is for: it has one goal.")
 
+    def _check_shares(self) -> None:
+        """Raise a ValueError unless the shares of δ are those of statements, and add up to at most 1."""
+        units = {statement.unit for statement in self.statements}
+        for name, share in self.shares.items():
+            if name not in units or not share > 0.0:
+                raise ValueError(f"{name!r} has the share {share} of δ, but there is no such statement or share.")
+        total = math.fsum(self.shares.values())
+        if total > 1.0 + _ROUNDING:
+            raise ValueError(f"the shares of δ add up to {total}.")
+
     def describe(self, *, details: bool = False) -> str:
         """Describe in plain English what is guaranteed, and under which assumptions."""
         return describe(self, details=details)
@@ -238,7 +261,10 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: the main bounds by name, then statements and facts."""
-        return {**self._main(), **msgspec.json.decode(msgspec.json.encode(self))}
+        record = msgspec.json.decode(msgspec.json.encode(self))
+        if not self.shares:
+            del record["shares"]
+        return {**self._main(), **record}
 
     def _main(self) -> dict[str, float | None]:
         bounds = {name: getattr(self, name) for name in _MAIN}
@@ -262,13 +288,14 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         """The certificate in plain values, whether or not it is true."""
         if not isinstance(record, dict):
             raise ValueError("not a certificate: it is not a JSON object.")
-        if set(record) - {*_MAIN, "delta", "statements", "facts", "model"}:
+        if set(record) - {*_MAIN, "delta", "statements", "facts", "model", "shares"}:
             raise ValueError("not a certificate: it has unknown fields.")
         kinds = reduce(or_, statement_types())
         return cls(
             statements=msgspec.convert(record.get("statements"), tuple[kinds, ...]),  # type: ignore[valid-type]
             facts=msgspec.convert(record.get("facts"), Facts),
             model=msgspec.convert(record.get("model"), str | None),
+            shares=msgspec.convert(record.get("shares", {}), dict[str, float]),
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -1,6 +1,7 @@
 """`certify`: a certificate for any fitted classifier, from rows held out from its training and selection."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -13,6 +14,7 @@ from abnet.certificates.estimate import Estimate
 from abnet.certificates.evidence import observe
 from abnet.certificates.facts import Facts
 from abnet.certificates.grouped_rows import check_groups
+from abnet.certificates.joint_shares import JointNames, Makes, hold_jointly
 from abnet.certificates.judged_answers import AnyModel, Judged, answers_of, count_answers, judge_model
 from abnet.certificates.keyed_order import bet_keys, row_order
 from abnet.certificates.random_seed import RandomState, drawn_seed
@@ -41,6 +43,7 @@ def certify(
     by: ArrayLike | str | Gaps | None = None,
     mix: Mapping[Any, float] | None = None,
     new_rows: Any = None,
+    joint: JointNames | None = None,
     allow_training_rows: bool = False,
     random_state: RandomState = None,
 ) -> Certificate | Estimate:
@@ -76,6 +79,10 @@ def certify(
     new_rows : rows like X, optional
         Unlabelled rows of the new data. Adds a bound on the error rate there, under the same assumption, and limits of
         the shares of the classes.
+    joint : sequence of str or dict, optional
+        Names of statements that are to hold jointly: "error rate", "classes", "populations", "regions". They share δ
+        equally; a dict has the share of each, such as ``{"error rate": 0.5, "classes": 0.5}``. By default each
+        statement (or family of statements, such as those about all classes) holds by itself.
     allow_training_rows : bool
         Whether to accept training rows of an abnet model; the result is then an estimate without a guarantee. By
         default they raise an error (`abnet.certificates.fitted_rows.FittedRows` explains how they are detected).
@@ -130,7 +137,7 @@ def certify(
     if new_rows is not None:
         new_answers = _new_answers(model, new_rows, judged)
     requests = Requests(gaps=gaps, mix=mix, new_answers=new_answers)
-    made = certify_judged(judged, terms, order, regions=regions, requests=requests, **columns)
+    made = certify_judged(judged, terms, order, regions=regions, requests=requests, joint=joint, **columns)
     if isinstance(recorded, RecordedModel):
         return msgspec.structs.replace(made, model=recorded.digest)
     return made
@@ -154,6 +161,7 @@ def certify_judged(
     by: ArrayLike | None = None,
     regions: LocatedRows | None = None,
     requests: Requests = _NOTHING_MORE,
+    joint: JointNames | None = None,
 ) -> Certificate:
     """`certify` for given answers.
 
@@ -167,6 +175,8 @@ def certify_judged(
         As for `certify`.
     regions : LocatedRows, optional
         Region of each row.
+    joint : sequence of str or dict, optional
+        Statements that hold jointly.
     requests : Requests
         What to state besides error rates.
 
@@ -186,7 +196,11 @@ def certify_judged(
         keys=bet_keys(order),
         regions=regions,
     )
-    return from_evidence.certify(seen, terms, requests)
+
+    def made(makes: Makes) -> Certificate:
+        return from_evidence.certify(seen, replace(terms, delta=makes.delta), requests)
+
+    return hold_jointly(made, terms.delta, joint)
 
 
 def confusion_of(judged: Judged, terms: Terms, *, others: bool = True) -> Certificate:

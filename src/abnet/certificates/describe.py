@@ -1,5 +1,6 @@
 """A certificate in plain English: tables of the main numbers, the statements as sentences, and what they assume."""
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -155,9 +156,24 @@ def sentences(certificate: "Certificate", *, details: bool = False) -> list[str]
     in_table = [statement for statement in certificate.statements if statement.only_in_table]
     if in_table:
         found.append(_about_rule_table(in_table, certificate))
-    if len(shown) + len(in_table) > 1:
+    if certificate.shares:
+        found.append(_joint_statements(certificate))
+    elif len(shown) + len(in_table) > 1:
         found.append("Each of these statements holds with its own confidence; they do not hold jointly.")
     return found
+
+
+def _joint_statements(certificate: "Certificate") -> str:
+    """Which statements share δ, and what holds for the others."""
+    total = certificate.facts.delta * min(1.0, math.fsum(certificate.shares.values()))
+    sure = confidence(total)
+    units = {statement.unit for statement in certificate.statements}
+    if units == set(certificate.shares):
+        return f"All of these statements hold jointly with {sure} confidence."
+    return (
+        f"These hold jointly with {sure} confidence: {'; '.join(certificate.shares)}. Every other statement holds "
+        "with its own confidence."
+    )
 
 
 def _has_sentence(statement: Statement, certificate: "Certificate", details: bool) -> bool:
@@ -182,7 +198,8 @@ def _about_rule_table(in_table: Sequence[Statement], certificate: "Certificate")
     n_choices = max(statement.n_choices for statement in in_table)
     if n_choices > 1:
         choice = f", and accounts for the choice among {n_choices:,} thresholds"
-    sure = confidence(certificate.facts.delta)
+    deltas = sorted({statement.delta for statement in in_table})
+    sure = " or ".join(confidence(delta) for delta in deltas)
     return f"Each bound in the table of the decision rule holds with {sure} confidence{choice}."
 
 

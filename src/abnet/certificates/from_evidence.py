@@ -158,7 +158,7 @@ def for_candidates(certificate: Certificate, n_candidates: int) -> Certificate:
     """The same certificate for a choice among `n_candidates`; only for bounds that do not need every single value."""
     made = tuple(statement.for_candidates(n_candidates) for statement in certificate.statements)
     facts = msgspec.structs.replace(certificate.facts, n_candidates=n_candidates)
-    return Certificate(statements=made, facts=facts, model=certificate.model)
+    return msgspec.structs.replace(certificate, statements=made, facts=facts)
 
 
 def counting(certificate: Certificate, answers: Answers) -> Certificate:

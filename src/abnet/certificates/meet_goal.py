@@ -24,6 +24,7 @@ def meet(
     *,
     keys: ArrayLike,
     answers: ArrayLike | None = None,
+    beside: Terms | None = None,
 ) -> tuple[Decision | None, list[Statement]]:
     """Fix the candidate decisions on validation rows, test them on the held-out rows, and certify one of them.
 
@@ -40,6 +41,8 @@ def meet(
         Positions of the rows in the order for betting bounds.
     answers : int array (n,), optional
         The model's answers; by default the class with the largest score.
+    beside : Terms, optional
+        Of the statements beside the goal's own, if their δ is another one.
 
     Returns
     -------
@@ -60,7 +63,7 @@ def meet(
     """
     candidates = goal.candidates(held, classes, len(np.asarray(truth)), terms)
     evidence = observe_candidates(goal, candidates, scores, truth, classes, keys=keys, answers=answers)
-    return goal.certify(evidence, candidates, terms)
+    return goal.certify(evidence, candidates, terms, beside)
 
 
 def observe_candidates(

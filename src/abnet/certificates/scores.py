@@ -11,10 +11,12 @@ from abnet.certificates.decision import Decision
 from abnet.certificates.evidence import observe
 from abnet.certificates.facts import Facts
 from abnet.certificates.goals import Goal
+from abnet.certificates.joint_shares import JointNames, Makes, hold_jointly
 from abnet.certificates.meet_goal import meet
 from abnet.certificates.random_seed import drawn_seed
 from abnet.certificates.row_hashing import row_hashes
 from abnet.certificates.split import Split
+from abnet.certificates.statements.statement import Statement
 from abnet.certificates.terms import Terms
 from abnet.certificates.validation_scores import ValidationScores
 from abnet.utils.checks import level
@@ -32,6 +34,7 @@ def certify_scores(
     delta: float = 0.05,
     n_candidates: int = 1,
     aside: float = 0.3,
+    joint: JointNames | None = None,
     random_state: int | None = None,
 ) -> Certificate:
     """Certify a decision threshold from the scores of any model, on rows held out from its training.
@@ -61,6 +64,9 @@ def certify_scores(
         Number of models among which you choose with these rows.
     aside : float
         Fraction of the rows that fixes the thresholds.
+    joint : sequence of str or dict, optional
+        Names of statements that are to hold jointly, as for `abnet.certify`, such as "recall of ill", "precision for
+        ill" and "error rate of the decision rule". The target is then tested at its share of δ.
     random_state : int, optional
         Seed for choosing these rows; drawn anew by default. Fix it in advance, because trying several seeds is choosing
         among candidates.
@@ -101,20 +107,31 @@ def certify_scores(
         held = replace(held, answers=codes[first])
         counted_answers = codes[split.counted]
     terms = Terms(delta=delta, n_candidates=n_candidates, source="test set")
-    decision, statements = meet(
-        goal,
-        held,
-        counted_scores,
-        counted_truth,
-        names,
-        terms,
-        keys=np.arange(len(counted_truth)),
-        answers=counted_answers,
-    )
-    if counted_answers is None:
-        counted_answers = _answers_of(decision, counted_scores, len(names))
-    evidence = observe(counted_answers, counted_truth, names)
-    return Certificate(statements=tuple(statements), facts=Facts.of(evidence, terms))
+
+    def met(chosen_at: float, delta: float) -> tuple[Decision | None, list[Statement]]:
+        return meet(
+            goal,
+            held,
+            counted_scores,
+            counted_truth,
+            names,
+            replace(terms, delta=chosen_at),
+            keys=np.arange(len(counted_truth)),
+            answers=counted_answers,
+            beside=replace(terms, delta=delta),
+        )
+
+    target = met(delta, delta)[1][0].unit
+
+    def made(makes: Makes) -> Certificate:
+        decision, statements = met(makes.choosing(target), makes.delta)
+        answered = counted_answers
+        if answered is None:
+            answered = _answers_of(decision, counted_scores, len(names))
+        evidence = observe(answered, counted_truth, names)
+        return Certificate(statements=tuple(statements), facts=Facts.of(evidence, terms))
+
+    return hold_jointly(made, delta, joint)
 
 
 def _answers_of(decision: Decision | None, scores: NDArray[np.float64], n_classes: int) -> NDArray[np.intp]:

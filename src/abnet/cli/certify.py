@@ -135,6 +135,9 @@ def certify(
     delta: options.Delta = 0.05,
     n_candidates: options.NCandidates = 1,
     goal: "Goal | None" = None,
+    sets: options.PredictionSets = None,
+    sets_by_class: options.SetsByClass = False,
+    joint: options.Joint = None,
     aside: Aside = 0.3,
     random_state: Seed = None,
 ) -> None:
@@ -148,6 +151,8 @@ def certify(
     abnet certify model.abnet fresh.csv
     abnet certify model.abnet fresh.csv --confusion
     abnet certify model.abnet fresh.csv --by hospital
+    abnet certify model.abnet fresh.csv --sets 0.1 --save sets.json
+    abnet certify model.abnet fresh.csv --joint "error rate" --joint classes
     abnet certify model.abnet fresh.csv --by sex --gaps --positive-class ill
     abnet certify model.abnet fresh.csv --counterfactual sex
     abnet certify model.abnet fresh.csv --mix fraud=0.01
@@ -270,6 +275,7 @@ def _show_alone(made: "Certificate", values: dict[str, Any]) -> None:
 
 ABOUT_LABELS = (
     "truth", "score", "by", "gaps", "mix", "new_rows", "group", "confusion", "allow_training_rows",
+    "sets", "sets_by_class", "joint",
 )  # fmt: skip
 """Options of certificates that need labels."""
 
@@ -282,8 +288,12 @@ def _certified(values: dict[str, Any], goal: "Goal | None") -> "CertifiedTable":
     from abnet.model.certify_table import certify_predictions, certify_table
 
     if values["mix"] or values["new_rows"] is not None:
+        if values["sets"] is not None or values["joint"]:
+            raise UsageError("--mix and --new-rows certify one statement: leave out --sets and --joint.")
         return _certified_mix(values, goal)
     shared = {name: values[name] for name in SHARED}
+    shared["joint"] = options.joint_of(values)
+    sets = options.sets_of(values)
     if values["gaps"]:
         from abnet.certificates.requests import Gaps
 
@@ -300,8 +310,11 @@ def _certified(values: dict[str, Any], goal: "Goal | None") -> "CertifiedTable":
             allow_training_rows=values["allow_training_rows"],
             allow_shift=values["allow_shift"],
             goal=goal,
+            sets=sets,
             **shared,
         )
+    if sets is not None:
+        raise UsageError("--sets needs a model file: for other models, use abnet.prediction_sets in Python.")
     if values["table"] is not None or values["truth"] is None or values["allow_training_rows"]:
         raise UsageError("--prediction and --score go with one table and --truth: abnet certify TABLE --truth COLUMN.")
     return certify_predictions(

@@ -67,6 +67,9 @@ def fit(
     delta: options.Delta = 0.05,
     n_candidates: options.NCandidates = 1,
     goal: "Goal | None" = None,
+    sets: options.PredictionSets = None,
+    sets_by_class: options.SetsByClass = False,
+    joint: options.Joint = None,
     class_weight: options.ClassWeight = None,
     random_state: options.RandomState = None,
     hidden_layer_sizes: options.HiddenLayerSizes = "auto",
@@ -86,6 +89,7 @@ def fit(
     abnet fit patients.csv --target diagnosis --target-error 0.02
     abnet fit patients.csv --target diagnosis --target-recall 0.95 \\
         --positive-class ill
+    abnet fit patients.csv --target diagnosis --sets 0.1 --sets-by-class
     abnet fit visits.csv --target diagnosis --group patient
     """
     from abnet.cli.outputs import check_output

@@ -21,10 +21,12 @@ from abnet.utils.errors import Parameter
 
 if TYPE_CHECKING:
     from abnet.certificates.goals import Goal
+    from abnet.certificates.joint_shares import JointNames
+    from abnet.certificates.set_rule import Sets
     from abnet.estimators.certified import CertifiedClassifier
     from abnet.tables.preparation import TablePreparation
 
-__all__ = ["PARAMETERS", "bins_of", "classifier", "command_line", "flag", "spelled", "widths"]
+__all__ = ["PARAMETERS", "bins_of", "classifier", "command_line", "flag", "joint_of", "sets_of", "spelled", "widths"]
 
 
 _MODEL = "Model"
@@ -181,6 +183,29 @@ LearnFraction = Annotated[
 Delta = Annotated[
     float, _option("Maximum probability that a certificate is false.", metavar="NUMBER", panel=_CERTIFICATE)
 ]
+PredictionSets = Annotated[
+    float | None,
+    _option(
+        "Certify prediction sets: at most this share of new rows has a set without its true class.",
+        metavar="ALPHA",
+        panel=_CERTIFICATE,
+    ),
+]
+SetsByClass = Annotated[
+    bool,
+    typer.Option(
+        "--sets-by-class", metavar="", rich_help_panel=_CERTIFICATE, help="Certify this for every class, jointly."
+    ),
+]
+Joint = Annotated[
+    list[str] | None,
+    _option(
+        "Statement that is to hold jointly with the others so named, such as 'error rate' or classes; repeatable. They "
+        "share δ equally, or as in 'error rate=0.8'.",
+        metavar="NAME",
+        panel=_CERTIFICATE,
+    ),
+]
 NCandidates = Annotated[
     int,
     _option("Number of models among which you will choose by these certificates.", metavar="N", panel=_CERTIFICATE),
@@ -203,6 +228,49 @@ PARAMETERS = (
 
 COLUMNS = ("use", "numeric", "categorical", "dates")
 """Options that name columns, and are parameters of the preparation of tables."""
+
+
+def sets_of(values: Mapping[str, Any]) -> "Sets | None":
+    """The prediction sets that the options of a command ask for."""
+    if values["sets"] is None:
+        if values["sets_by_class"]:
+            raise UsageError("--sets-by-class goes with --sets: add the largest share of misses, such as --sets 0.1.")
+        return None
+    from abnet.certificates.set_rule import Sets
+
+    return Sets(values["sets"], by_class=values["sets_by_class"])
+
+
+def joint_of(values: Mapping[str, Any]) -> "JointNames | None":
+    """The statements that hold jointly: names, or shares of δ by name.
+
+    Examples
+    --------
+    >>> joint_of({"joint": ["error rate", "classes"]}), joint_of({"joint": ["error rate=0.8", "classes=0.2"]})
+    (['error rate', 'classes'], {'error rate': 0.8, 'classes': 0.2})
+    """
+    texts = list(values["joint"] or ())
+    if not texts:
+        return None
+    shares = {}
+    for text in texts:
+        name, _, share = text.rpartition("=")
+        if name and _is_number(share):
+            shares[name] = float(share)
+    if not shares:
+        return texts
+    if len(shares) < len(texts):
+        raise UsageError("--joint: give a share of δ for every statement, as in 'error rate=0.8', or for none.")
+    return shares
+
+
+def _is_number(text: str) -> bool:
+    """Whether a text is a number; a statement may be about a label with an equals sign."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def classifier(values: Mapping[str, Any], *, goal: "Goal | None" = None) -> "CertifiedClassifier":
@@ -233,6 +301,9 @@ def classifier(values: Mapping[str, Any], *, goal: "Goal | None" = None) -> "Cer
         parameters["preprocessor"] = _preparation(values)
     # The seed is drawn here, because the model file records the command line with its seed.
     parameters["random_state"] = drawn_seed(parameters["random_state"])
+    if "sets" in values:
+        parameters["sets"] = sets_of(values)
+        parameters["joint"] = joint_of(values)
     return CertifiedClassifier(decision=goal, **parameters)
 
 
@@ -332,6 +403,7 @@ _COMMAND_WITH_OPTION = {
     **dict.fromkeys((*PARAMETERS, *goal_option_names(), "max_categories", "decimal", *COLUMNS), "abnet fit"),
     **dict.fromkeys(("missing_label", "bins", "max_learn_rows"), "abnet fit"),
     **dict.fromkeys(("unseen", "on_error", "allow_shift"), "abnet predict"),
+    **dict.fromkeys(("sets", "joint"), "abnet certify"),
     "allow_training_rows": "abnet certify",
     "allow_repeat": "abnet monitor",
     "data_dir": "abnet data",

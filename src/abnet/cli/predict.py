@@ -24,6 +24,15 @@ def predict(
         typer.Option("--output", "-o", metavar="FILE", help="CSV file to write; by default, or with -, to stdout."),
     ] = None,
     proba: Annotated[bool, options.flag("--proba", "Add the probability of each class.")] = False,
+    sets: Annotated[bool, options.flag("--sets", "Add the prediction set of each row, such as {ill|well}.")] = False,
+    sets_from: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            readable=False,
+            help="Take the prediction sets from a certificate that `abnet certify --sets` saved.",
+        ),
+    ] = None,
     vote: Annotated[
         bool, options.flag("--vote", "Predict the most likely class, without the certified threshold.")
     ] = False,
@@ -64,6 +73,7 @@ def predict(
 
     abnet predict model.abnet new.csv
     abnet predict model.abnet new.csv --proba --output predictions.csv
+    abnet predict model.abnet new.csv --sets
     abnet predict model.abnet new.csv --on-error skip --keep id
     abnet predict model.abnet new.parquet --json | jq .prediction
     zcat new.csv.gz | abnet predict model.abnet - --keep id
@@ -83,12 +93,16 @@ def predict(
         destination = console.data_stream()
         if json:
             form = "json"
+    given_sets: bool | Path = sets
+    if sets_from is not None:
+        given_sets = sets_from
     with stage_bars(f"Predicting {table.name}", hidden=quiet or output is None) as progress:
         outcome = predict_table(
             model,
             table,
             destination,
             proba=proba,
+            sets=given_sets,
             keep=tuple(keep or ()),
             allow_shift=allow_shift,
             vote=vote,
@@ -110,3 +124,10 @@ def predict(
         return
     print(f"Predicted {number_of(outcome.n_rows, 'row')} into {output}{console.replaced(outcome.replaced)}.")
     print(", ".join(f"{label}: {number:,}" for label, number in outcome.counts.items()))
+    if outcome.set_sizes is not None:
+        sizes = [
+            f"{number_of(size, 'class', 'classes')}: {number:,}"
+            for size, number in enumerate(outcome.set_sizes)
+            if number
+        ]
+        print(f"Prediction sets by size: {', '.join(sizes)}")

@@ -6,6 +6,8 @@ from typing import Any
 from sklearn.utils import Tags
 
 from abnet.certificates.goals import Goal
+from abnet.certificates.joint_shares import JointNames
+from abnet.certificates.set_rule import Sets
 from abnet.estimators.fit_card import given_parameters
 from abnet.estimators.fitting_mixin import FittingMixin
 from abnet.training.resolve import share_of_first_part
@@ -69,6 +71,11 @@ class CertifiedClassifier(FittingMixin):
         ``TargetRecall(0.95, positive="ill")``, ``TargetSpecificity(0.95, positive="ill")``,
         ``TargetPrecision(0.9, positive="ill")`` or ``Costs({("ill", "well"): 10, ("well", "ill"): 1})``.
         If the held-out rows do not certify it, `predict` returns the plain vote, with a warning; `vote` always does.
+    sets : Sets, optional
+        Certify prediction sets with the held-out rows, such as ``Sets(0.1, by_class=True)``: see
+        `abnet.prediction_sets`. The model keeps their thresholds; `predict` does not change.
+    joint : sequence of str or dict, optional
+        Names of statements of the certificate that are to hold jointly at `delta`, as for `abnet.certify`.
     max_iter : int
         Maximum epochs of a training stage.
     random_state : int, RandomState or None
@@ -113,6 +120,8 @@ class CertifiedClassifier(FittingMixin):
     delta: float = 0.05
     n_candidates: int = 1
     decision: Goal | None = None
+    sets: Sets | None = None
+    joint: JointNames | None = None
     max_iter: int = 100
     random_state: Any = None
     verbose: int = 0
@@ -138,6 +147,8 @@ class CertifiedClassifier(FittingMixin):
             training=TrainingSettings(self.max_iter),
             members=checked_members(self.n_estimators, self.teacher, self.codes, self.class_weight),
             goal=checked_goal(self.decision),
+            sets=self.sets,
+            joint=self.joint,
             gaps=is_auto(self.preprocessor),
             verbose=self.verbose,
         )

@@ -17,6 +17,8 @@ from abnet.certificates.copied_rows import warn_of_copies
 from abnet.certificates.decision import ARGMAX, Decision
 from abnet.certificates.estimate import Estimate
 from abnet.certificates.from_evidence import certify, counting
+from abnet.certificates.joint_shares import Makes, hold_jointly, joint_shares
+from abnet.certificates.prediction_sets import SetRows, set_statements
 from abnet.certificates.row_hashing import fingerprint, row_hashes
 from abnet.certificates.split import Split, warn_of_few_rows
 from abnet.certificates.terms import Terms
@@ -24,7 +26,7 @@ from abnet.certificates.validation_scores import ValidationScores
 from abnet.estimators.column_checks import checked_notes
 from abnet.estimators.drawn_network import DrawnNetwork, draw_network
 from abnet.estimators.fit_card import card_of
-from abnet.estimators.fit_goal import FixedGoal, decide, fix_goal, hint_at_recall
+from abnet.estimators.fit_goal import FixedGoal, decide, fix_goal, hint_at_recall, warn_of_goal
 from abnet.estimators.held_out_blocks import HeldOutBlocks, ManyBlocks, OneBlock
 from abnet.estimators.known_classes import known_classes
 from abnet.estimators.logistic_rival import learned_logistic, rival_of
@@ -32,7 +34,7 @@ from abnet.estimators.observing import Evaluated, Observed, observe_blocks, term
 from abnet.explanation.region_conditions import regions_in_words
 from abnet.model.card import Rival
 from abnet.model.model import Model
-from abnet.model.predictors.predictor import Predictor
+from abnet.model.predictors.predictor import Predictor, shares_of
 from abnet.model.region_words import RegionWords
 from abnet.networks.bam import BAM
 from abnet.tables.preparation import TableMap, UnseenWarning
@@ -168,17 +170,20 @@ def fit(rows: LabelledRows, settings: Settings, seed: int, *, compare: bool = Fa
             goal=goal,
             rival=rival,
             region_words=region_words,
+            keeps_scores=settings.sets is not None and covered,
         )
         seen = observe_blocks(evaluated, held_out, held_out.n_rows, generators.paths, report)
 
     # Certify
     held_out.warn()
     prepared = _with_checked_columns(prepared, learned, seed)
-    certificate, decision, estimate = judge(seen, terms, goal, covered=covered)
+    set_rows = _rows_for_sets(seen, learned, prepared)
+    certificate, decision, estimate = judge(seen, terms, goal, settings, set_rows, covered=covered)
     of_drawn = None  # a drawn network is certified for rows, not for groups
     if seen is not None and certifiable and rows.groups is None:
         of_drawn = drawn.certify(seen.of_drawn, _terms_of_drawn(learned, settings))
-    untouched = settings.frozen and certificate is not None and settings.n_candidates == 1 and decision == ARGMAX
+    chose = decision != ARGMAX or settings.sets is not None
+    untouched = settings.frozen and certificate is not None and settings.n_candidates == 1 and not chose
     card = card_of(
         prepared,
         learned,
@@ -366,8 +371,24 @@ def _fixed_goal(
     return fix_goal(settings.goal, held, learned.calibration, rows.labels.names, n_bound, terms)
 
 
+def _rows_for_sets(seen: Observed | None, learned: Learned, rows: PreparedRows) -> SetRows | None:
+    """The probabilities of the bound rows, if prediction sets were asked for."""
+    if seen is None or seen.scores is None or seen.codes is None:
+        return None
+    probabilities = shares_of(seen.scores)
+    if learned.calibration is not None:
+        probabilities = learned.calibration.apply(probabilities)
+    return SetRows(probabilities, seen.codes, rows.labels.names)
+
+
 def judge(
-    seen: Observed | None, terms: Terms, goal: FixedGoal | None, *, covered: bool
+    seen: Observed | None,
+    terms: Terms,
+    goal: FixedGoal | None,
+    settings: Settings,
+    set_rows: SetRows | None = None,
+    *,
+    covered: bool,
 ) -> tuple[Certificate | None, Decision, Estimate | None]:
     """The certificate, the decision, and an estimate if no theorem covers the model.
 
@@ -377,6 +398,10 @@ def judge(
         None if it was interrupted: then there is neither.
     terms : Terms
     goal : FixedGoal or None
+    settings : Settings
+        Prediction sets that are asked for, and which statements hold jointly.
+    set_rows : SetRows or None
+        The bound rows for prediction sets.
     covered : bool
         Whether a theorem covers the model.
     """
@@ -384,13 +409,28 @@ def judge(
         return None, ARGMAX, None
     if not covered:
         return None, ARGMAX, _estimate(seen, terms)
-    certificate = certify(seen.evidence, terms)
-    if goal is None or seen.of_goal is None:
-        return certificate, ARGMAX, None
-    decision, statements = decide(goal, seen.of_goal, terms)
-    if decision != ARGMAX:
-        certificate = counting(certificate, "vote")
-    return certificate.adding(statements), decision, None
+    target = ""
+    if goal is not None and seen.of_goal is not None:
+        target = decide(goal, seen.of_goal, terms)[1][0].unit
+    at_share = Makes(terms.delta, terms.delta, joint_shares(settings.joint)).choosing(target)
+    terms_of_goal = replace(terms, delta=at_share)
+    decision = ARGMAX
+    if goal is not None and seen.of_goal is not None:
+        decision, statements = decide(goal, seen.of_goal, terms_of_goal)
+        warn_of_goal(goal.goal, statements, terms)
+
+    def made(makes: Makes) -> Certificate:
+        others = replace(terms, delta=makes.delta)
+        certificate = certify(seen.evidence, others)
+        if goal is not None and seen.of_goal is not None:
+            if decision != ARGMAX:
+                certificate = counting(certificate, "vote")
+            certificate = certificate.adding(decide(goal, seen.of_goal, terms_of_goal, others)[1])
+        if set_rows is not None and settings.sets is not None:
+            certificate = certificate.adding(set_statements(set_rows, settings.sets, terms, makes))
+        return certificate
+
+    return hold_jointly(made, terms.delta, settings.joint), decision, None
 
 
 def _estimate(seen: Observed, terms: Terms) -> Estimate:

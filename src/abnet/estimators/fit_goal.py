@@ -20,7 +20,7 @@ from abnet.utils.class_scores import winners
 from abnet.utils.errors import Parameter, ParameterWarning
 from abnet.utils.wording import number_of, percent
 
-__all__ = ["FixedGoal", "decide", "fix_goal", "hint_at_recall", "share_at"]
+__all__ = ["FixedGoal", "decide", "fix_goal", "hint_at_recall", "share_at", "warn_of_goal"]
 
 RARE = 0.2
 """Share of the training rows up to which a class is rare."""
@@ -108,23 +108,32 @@ def fix_goal(
     return FixedGoal(goal, goal.candidates(held, names, n_rows, terms))
 
 
-def decide(fixed: FixedGoal, evidence: Evidence, terms: Terms) -> tuple[Decision, list[Statement]]:
+def decide(
+    fixed: FixedGoal, evidence: Evidence, terms: Terms, beside: Terms | None = None
+) -> tuple[Decision, list[Statement]]:
     """The decision certified by the bound rows, and the statements about it; the plain vote if none is certified."""
-    decision, statements = fixed.goal.certify(evidence, fixed.candidates, terms)
+    decision, statements = fixed.goal.certify(evidence, fixed.candidates, terms, beside)
+    if decision is None:
+        return ARGMAX, statements
+    return decision, statements
+
+
+def warn_of_goal(goal: Goal, statements: list[Statement], terms: Terms) -> None:
+    """Warn that the goal could not be certified, or that its decision treats nearly all rows in the same way."""
     # Both warnings come from the held-out rows, so another target on them is a choice that the bound has to cover.
     another = Parameter("n_candidates", 2 * terms.n_candidates)
-    if decision is None:
+    if statements[0].value is None:
         warnings.warn(
             ParameterWarning(
                 "{} could not be certified and is not promised. Predictions are the most likely class instead (the "
                 "plain vote). The certificate says what was counted, and how many held-out rows would be needed. "
                 "To try another target on the same rows, add {}: it is then a choice among two.",
-                fixed.goal,
+                goal,
                 another,
             ),
             stacklevel=5,
         )
-        return ARGMAX, statements
+        return
     price = first_warning(statements)
     if price is not None:
         warnings.warn(
@@ -132,13 +141,12 @@ def decide(fixed: FixedGoal, evidence: Evidence, terms: Terms) -> tuple[Decision
                 "{} is certified, but at a price. {} The table of thresholds, which is estimated on training rows, "
                 "shows what other targets would cost. To certify another one on the same rows, add {}: it is then a "
                 "choice among two.",
-                fixed.goal,
+                goal,
                 price,
                 another,
             ),
             stacklevel=5,
         )
-    return decision, statements
 
 
 def share_at(calibration: Calibration, probability: float) -> float:

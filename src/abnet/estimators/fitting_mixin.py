@@ -1,6 +1,7 @@
 """`FittingMixin`: the fitted attributes of certified classifiers, and certificates from further rows."""
 
 from abc import abstractmethod
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
@@ -12,6 +13,7 @@ from abnet.certificates.estimate import Estimate
 from abnet.certificates.evidence import observe
 from abnet.certificates.from_evidence import certify
 from abnet.certificates.grouped_rows import check_groups
+from abnet.certificates.joint_shares import JointNames, Makes, hold_jointly
 from abnet.certificates.keyed_order import bet_keys, row_order
 from abnet.certificates.random_seed import RandomState, drawn_seed
 from abnet.certificates.requests import Gaps, Requests, split_populations
@@ -160,6 +162,8 @@ class FittingMixin(PredictionMixin):
             settings = self.settings()
             if groups is not None and settings.goal is not None:
                 raise ParameterError("{} counts single rows and cannot be combined with groups.", Parameter("decision"))
+            if groups is not None and settings.sets is not None:
+                raise ParameterError("{} counts single rows and cannot be combined with groups.", Parameter("sets"))
             rows = checked_rows(
                 self,
                 X,
@@ -185,6 +189,7 @@ class FittingMixin(PredictionMixin):
         n_candidates: int = ...,
         groups: ArrayLike | str | None = ...,
         by: ArrayLike | str | Gaps | None = ...,
+        joint: JointNames | None = ...,
         allow_training_rows: Literal[False] = ...,
         random_state: RandomState = ...,
     ) -> Certificate: ...
@@ -198,6 +203,7 @@ class FittingMixin(PredictionMixin):
         n_candidates: int = ...,
         groups: None = ...,
         by: None = ...,
+        joint: None = ...,
         allow_training_rows: bool,
         random_state: RandomState = ...,
     ) -> Certificate | Estimate: ...
@@ -210,6 +216,7 @@ class FittingMixin(PredictionMixin):
         n_candidates: int = 1,
         groups: ArrayLike | str | None = None,
         by: ArrayLike | str | Gaps | None = None,
+        joint: JointNames | None = None,
         allow_training_rows: bool = False,
         random_state: RandomState = None,
     ) -> Certificate | Estimate:
@@ -231,6 +238,8 @@ class FittingMixin(PredictionMixin):
         by : array (n,), str or Gaps, optional
             Population of each row, or the frame's column with the populations. Each gets a bound, and they hold
             jointly. With `abnet.Gaps`, limits on both sides and a bound on the largest gap between two of them.
+        joint : sequence of str or dict, optional
+            Names of statements that are to hold jointly, as for `abnet.certify`.
         allow_training_rows : bool
             Whether to accept training rows; the result is then an estimate without a guarantee. By default they raise
             an error.
@@ -264,6 +273,7 @@ class FittingMixin(PredictionMixin):
             groups=groups,
             by=populations,
             requests=Requests(gaps=gaps),
+            joint=joint,
             allow_training_rows=allow_training_rows,
             order_seed=drawn_seed(random_state),
             paths=Generators.of(self.seed_).certify,
@@ -368,6 +378,7 @@ def certify_test_set(
     groups: NDArray[Any] | None,
     by: NDArray[Any] | None,
     requests: Requests,
+    joint: JointNames | None = None,
     allow_training_rows: bool,
     order_seed: int,
     paths: np.random.Generator,
@@ -387,6 +398,8 @@ def certify_test_set(
     terms : Terms
     groups, by : arrays (n,) or None
         Group and population of each row.
+    joint : sequence of str or dict, optional
+        Names of statements that are to hold jointly.
     requests : Requests
         What to state besides error rates.
     allow_training_rows : bool
@@ -416,4 +429,8 @@ def certify_test_set(
     given["regions"] = model.located_inputs(inputs)
     keys = bet_keys(row_order(row_hashes(X, y), order_seed, groups))
     evidence = observe(answers, codes, model.labels.names, groups=groups, populations=by, keys=keys, **given)
-    return belonging(certify(evidence, terms, requests), model)
+
+    def made(makes: Makes) -> Certificate:
+        return certify(evidence, replace(terms, delta=makes.delta), requests)
+
+    return belonging(hold_jointly(made, terms.delta, joint), model)

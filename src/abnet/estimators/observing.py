@@ -58,6 +58,8 @@ class Evaluated:
     goal: FixedGoal | None = None
     rival: Any = None
     region_words: tuple[RegionWords, ...] = ()
+    keeps_scores: bool = False
+    """Whether to keep the scores of all rows, for prediction sets."""
 
 
 _LARGEST_FLOOR = 0.49
@@ -75,6 +77,8 @@ class Observed(NamedTuple):
     of_drawn : Evidence
         About the drawn network.
     of_goal, of_rival : Evidence or None
+    scores, codes : arrays (n,) or (n, K), and (n,), or None
+        Scores and classes of the rows, if they were to be kept.
     """
 
     evidence: Evidence
@@ -82,6 +86,8 @@ class Observed(NamedTuple):
     of_drawn: Evidence
     of_goal: Evidence | None
     of_rival: Evidence | None
+    scores: NDArray[np.float64] | None = None
+    codes: NDArray[np.intp] | None = None
 
 
 class SeenBlock(NamedTuple):
@@ -125,6 +131,8 @@ def observe_blocks(
     of_drawn: list[Evidence] = []
     of_goal: list[Evidence] = []
     of_rival: list[Evidence] = []
+    kept_scores: list[NDArray[np.float64]] = []
+    kept_codes: list[NDArray[np.intp]] = []
     total_loss = 0.0
     for rows in blocks:
         seen = observe_posterior(
@@ -156,13 +164,25 @@ def observe_blocks(
             )
         if evaluated.rival is not None:
             of_rival.append(_observe_rival(evaluated, rows))
+        if evaluated.keeps_scores:
+            kept_scores.append(seen.scores)
+            kept_codes.append(rows.codes)
     return Observed(
         evidence=sum_evidence(evidence),
         mean_loss=total_loss / n_rows,
         of_drawn=sum_evidence(of_drawn),
         of_goal=_sum_or_none(of_goal),
         of_rival=_sum_or_none(of_rival),
+        scores=_joined_or_none(kept_scores),
+        codes=_joined_or_none(kept_codes),
     )
+
+
+def _joined_or_none(parts: list[NDArray[Any]]) -> NDArray[Any] | None:
+    """All rows; None without any."""
+    if not parts:
+        return None
+    return np.concatenate(parts)
 
 
 def _sum_or_none(parts: list[Evidence]) -> Evidence | None:

@@ -14,7 +14,10 @@ from abnet.certificates.certificate import Certificate
 from abnet.certificates.certify_model import confusion_of
 from abnet.certificates.decision import ARGMAX
 from abnet.certificates.grouped_rows import check_groups
+from abnet.certificates.joint_shares import JointNames
 from abnet.certificates.judged_answers import judge_answers
+from abnet.certificates.prediction_sets import PredictionSets, certify_sets, judge_sets, prediction_sets
+from abnet.certificates.set_rule import Sets
 from abnet.certificates.terms import Terms
 from abnet.certificates.training_rows import find_fitted, refuse_fitted
 from abnet.model.digest import belonging
@@ -153,6 +156,43 @@ class PredictionMixin(ClassifierMixin, BaseEstimator):
         terms = Terms(delta=delta, n_candidates=n_candidates, source="test set")
         certificate = confusion_of(judged, terms, others=self.model_.decision.kind == "abstain")
         return belonging(certificate, self.model_)
+
+    def prediction_sets(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        alpha: float = 0.1,
+        by_class: bool = False,
+        delta: float = 0.05,
+        n_candidates: int = 1,
+        joint: JointNames | None = None,
+        fitted: bool = False,
+    ) -> PredictionSets:
+        """Find prediction sets, and certify how often they miss the true class: see `abnet.prediction_sets`.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame (n, d)
+            Rows held out from training and selection.
+        y : array (n,)
+        alpha, by_class, delta, n_candidates, joint
+            As for `abnet.prediction_sets`.
+        fitted : bool
+            Whether X and y are those passed to `fit`. The bound rows among them then give the thresholds; this needs a
+            frozen posterior, which was not trained on them.
+        """
+        check_is_fitted(self, "model_")
+        if not fitted:
+            return prediction_sets(
+                self, X, y, alpha=alpha, by_class=by_class, delta=delta, n_candidates=n_candidates, joint=joint
+            )
+        labels = np.asarray(y)
+        rows, n_candidates = self._held_out_rows(X, labels, n_candidates)
+        probabilities, judged = judge_sets(self, take_rows(X, rows), labels[rows].tolist())
+        terms = Terms(delta=delta, n_candidates=n_candidates, source="split")
+        made = certify_sets(probabilities, judged, Sets(alpha, by_class), terms, joint=joint)
+        return PredictionSets(self, belonging(made, self.model_))
 
     def _held_out_rows(self, X: Any, y: NDArray[Any], n_candidates: int) -> tuple[NDArray[np.intp], int]:
         """Rows passed to `fit` that were held out from training, and the number of candidates."""

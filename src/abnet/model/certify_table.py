@@ -12,12 +12,15 @@ from abnet.certificates.certify_own_decision import about_the_decision
 from abnet.certificates.decision import ARGMAX
 from abnet.certificates.estimate import Estimate
 from abnet.certificates.goals import Goal
+from abnet.certificates.joint_shares import JointNames, Makes, hold_jointly, joint_shares
 from abnet.certificates.judged_answers import Judged, count_answers
 from abnet.certificates.keyed_order import row_order
+from abnet.certificates.prediction_sets import SetRows, set_statements
 from abnet.certificates.random_seed import drawn_seed
 from abnet.certificates.requests import Gaps, Requests, split_populations
 from abnet.certificates.row_hashing import row_hashes
 from abnet.certificates.scores import certify_scores
+from abnet.certificates.set_rule import Sets
 from abnet.certificates.statements.cost_bound import CostBound
 from abnet.certificates.terms import Terms
 from abnet.certificates.training_rows import estimate_error, refuse_fitted
@@ -93,6 +96,8 @@ def certify_table(
     by: str | Gaps | None = None,
     group: str | None = None,
     goal: Goal | None = None,
+    sets: Sets | None = None,
+    joint: JointNames | None = None,
     aside: float = 0.3,
     random_state: int | None = None,
     delta: float = 0.05,
@@ -117,6 +122,11 @@ def certify_table(
     goal : Goal, optional
         Certify a threshold for this goal: `TargetError`, `TargetRecall`, `TargetSpecificity`, `TargetPrecision` or
         `Costs`.
+    sets : Sets, optional
+        Find prediction sets with these rows, and certify how often they miss the true class
+        (`abnet.prediction_sets`). `predict_table` takes them from the saved certificate.
+    joint : sequence of str or dict, optional
+        Names of statements that are to hold jointly, as for `abnet.certify`.
     aside : float
         Fraction of the rows, chosen at random, that fixes the thresholds of a goal.
     random_state : int, optional
@@ -136,12 +146,19 @@ def certify_table(
         A ValueError: the model was fitted on more of the rows than chance explains.
     """
     wanted = _Wanted.of(
-        by, goal=goal, group=group, aside=aside, random_state=random_state, terms=_terms(delta, n_candidates)
+        by,
+        goal=goal,
+        group=group,
+        sets=sets,
+        joint=joint,
+        aside=aside,
+        random_state=random_state,
+        terms=_terms(delta, n_candidates),
     )
     wanted.check()
-    if allow_training_rows and (by or group or goal is not None):
+    if allow_training_rows and (by or group or goal is not None or sets is not None or joint is not None):
         raise ParameterError(
-            "{} gives only an estimate of the error: leave out targets, costs, groups and populations.",
+            "{} gives only an estimate of the error: leave out targets, costs, sets, groups and populations.",
             Parameter("allow_training_rows"),
         )
     loaded = as_model(model)
@@ -150,7 +167,13 @@ def certify_table(
         goal_label = _label_of_scores(goal, loaded.labels.names)
         wanted = replace(wanted, positive=goal_label or None)
     rows = judge_model_rows(
-        loaded, table, truth=truth, columns=wanted.columns, scored=goal_label, allow_shift=allow_shift
+        loaded,
+        table,
+        truth=truth,
+        columns=wanted.columns,
+        scored=goal_label,
+        probabilities=sets is not None,
+        allow_shift=allow_shift,
     )
     if group is None:
         rows.check_alone(loaded)
@@ -177,6 +200,7 @@ def certify_predictions(
     group: str | None = None,
     goal: Goal | None = None,
     positive_class: str | None = None,
+    joint: JointNames | None = None,
     aside: float = 0.3,
     random_state: int | None = None,
     delta: float = 0.05,
@@ -196,7 +220,7 @@ def certify_predictions(
         positive class.
     positive_class : str, optional
         The class that the scores belong to, for `Costs`.
-    by, group, goal, aside, random_state, delta, n_candidates
+    by, group, goal, joint, aside, random_state, delta, n_candidates
         As for `certify_table`.
 
     Examples
@@ -211,6 +235,7 @@ def certify_predictions(
         goal=goal,
         positive=positive_class,
         group=group,
+        joint=joint,
         aside=aside,
         random_state=random_state,
         terms=_terms(delta, n_candidates),
@@ -335,9 +360,11 @@ def _label_of_scores(goal: Goal, names: tuple[str, ...]) -> str:
 
 @dataclass(frozen=True)
 class _Wanted:
-    """What to certify: a threshold for a goal, populations, groups, or the error rate of all rows."""
+    """What to certify: a threshold for a goal, prediction sets, populations, groups, or the error rate of all rows."""
 
     terms: Terms
+    sets: Sets | None = None
+    joint: JointNames | None = None
     goal: Goal | None = None
     positive: str | None = None
     by: str | None = None
@@ -376,6 +403,11 @@ class _Wanted:
             raise ParameterError("use {} or {}, not both: there is no bound for populations of groups.", by, group)
         if self.goal is not None and self.columns:
             raise ParameterError("a target or costs count single rows: leave out {} and {}.", by, group)
+        if self.sets is not None and self.group is not None:
+            raise ParameterError("{} count single rows: leave out {}.", Parameter("sets"), group)
+        if self.sets is not None and self.goal is not None:
+            raise ParameterError("a target or costs set some rows aside: leave out {}.", Parameter("sets"))
+        joint_shares(self.joint)
 
     def certified(self, rows: JudgedTable) -> CertifiedTable:
         """The requested certificate."""
@@ -409,12 +441,22 @@ class _Wanted:
         shown = {"truth": np.array(rows.truth, object), "answer": np.array(rows.answers, object)}
         judged = rows.judged()
         order = row_order(row_hashes(shown), drawn_seed(self.random_state), groups)
-        made = certify_judged(
-            judged, self.terms, order, groups=groups, by=by, regions=rows.regions, requests=self.requests
-        )
-        if rows.decision == ARGMAX:
-            return made
-        return about_the_decision(made, judged, rows.decision, rows.promised, self.terms)
+        set_rows = None
+        if self.sets is not None:
+            set_rows = SetRows(np.concatenate(rows.probabilities), judged.truth, rows.known)
+
+        def made(makes: Makes) -> Certificate:
+            terms = replace(self.terms, delta=makes.delta)
+            certificate = certify_judged(
+                judged, terms, order, groups=groups, by=by, regions=rows.regions, requests=self.requests
+            )
+            if rows.decision != ARGMAX:
+                certificate = about_the_decision(certificate, judged, rows.decision, rows.promised, terms)
+            if self.sets is not None and set_rows is not None:
+                certificate = certificate.adding(set_statements(set_rows, self.sets, terms, makes))
+            return certificate
+
+        return hold_jointly(made, self.terms.delta, self.joint)
 
     def _decision(self, rows: JudgedTable, goal: Goal) -> Certificate:
         """The certificate of a decision for the goal."""
@@ -431,6 +473,7 @@ class _Wanted:
             answers=np.array(rows.answers, object),
             positive=positive,
             aside=self.aside,
+            joint=self.joint,
             random_state=self.random_state,
             delta=self.terms.delta,
             n_candidates=self.terms.n_candidates,

@@ -57,6 +57,8 @@ class JudgedTable:
         Labels that the model knows; empty for the answers of another model.
     scores : list of float
         Scores of the rows, if requested.
+    probabilities : list of float array (m, K)
+        Probabilities of the classes, in blocks of rows, if requested.
     group_cells : list of str or None
         Cells of the group column with which the model was fitted, if the table has it.
     further_notes : list of str
@@ -83,6 +85,7 @@ class JudgedTable:
     unseen: list[Unseen] = field(default_factory=list)
     known: tuple[str, ...] = ()
     scores: list[float] = field(default_factory=list)
+    probabilities: list[NDArray[np.float64]] = field(default_factory=list)
     group_cells: list[str | None] = field(default_factory=list)
     further_notes: list[str] = field(default_factory=list)
     table_hash: int = 0
@@ -185,6 +188,7 @@ def judge_model_rows(
     truth: str | None = None,
     columns: dict[str, str] | None = None,
     scored: str | None = None,
+    probabilities: bool = False,
     allow_shift: bool = True,
 ) -> JudgedTable:
     """Predict the labelled rows of a table; the answers are those of the model's decision.
@@ -199,6 +203,8 @@ def judge_model_rows(
         Further columns to keep, by the parameter that names each.
     scored : str, optional
         The label whose scores to compute; an empty text stands for the model's confidence in its answers.
+    probabilities : bool
+        Whether to compute the probabilities of all classes.
     allow_shift : bool
         As for `predict_table`.
     """
@@ -233,6 +239,9 @@ def judge_model_rows(
         result.answers += [texts[answer] for answer in answers[is_labelled].tolist()]
         if scored is not None:
             result.scores += _model_scores(model, read.inputs, scored)[is_labelled].tolist()
+        if probabilities:
+            shares = model.probabilities_from_scores(model.predictor.scores(read.inputs))
+            result.probabilities.append(shares[is_labelled])
         if result.fitted_rows is not None:
             codes = np.array([_code_of(label, known) for label in labels], np.intp)
             result.fitted_rows.add(dense(read.inputs[is_labelled]), label_values(codes, len(known)))

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.decision import ARGMAX, Decision
+from abnet.certificates.joint_shares import JointNames
 from abnet.certificates.region_counts import LocatedRows
 from abnet.model.calibration import Calibration
 from abnet.model.card import Card
@@ -25,6 +26,7 @@ from abnet.utils.html_text import fitted_html
 from abnet.utils.wording import confidence, number_of, percent_up
 
 if TYPE_CHECKING:
+    from abnet.certificates.prediction_sets import PredictionSets
     from abnet.explanation.certified_region import CertifiedRegions
     from abnet.explanation.row_explanation import Explanation
     from abnet.export import CSource
@@ -267,6 +269,24 @@ class Model:
         from abnet.explanation.certified_region import regions_of
 
         return regions_of(self)
+
+    def prediction_sets(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        alpha: float = 0.1,
+        by_class: bool = False,
+        delta: float = 0.05,
+        n_candidates: int = 1,
+        joint: JointNames | None = None,
+    ) -> "PredictionSets":
+        """Find prediction sets from fresh rows, and certify how often they miss: see `abnet.prediction_sets`."""
+        from abnet.certificates.prediction_sets import prediction_sets
+
+        return prediction_sets(
+            self, X, y, alpha=alpha, by_class=by_class, delta=delta, n_candidates=n_candidates, joint=joint
+        )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one safetensors file, atomically; `abnet.load` reads it back."""

@@ -4,12 +4,16 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TextIO
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from abnet.certificates.certificate import Certificate, load_certificate
 from abnet.certificates.decision import ARGMAX, Decision
+from abnet.certificates.set_rule import SetRule
+from abnet.certificates.set_text import set_text
+from abnet.certificates.statements.missed_class import MissedClass
 from abnet.model.model import Model
 from abnet.model.predictors.kinds import kind_of
 from abnet.model.table_rows import InputWatch, ModelOrPath, as_model, frames_of, prepared, unused_columns
@@ -64,6 +68,8 @@ class PredictedTable:
         The file that was written.
     replaced : bool
         Whether it replaced an older one.
+    set_sizes : tuple of int (K + 1,) or None
+        Rows whose prediction set has no class, one class, and so on; None without sets.
     frame : polars.DataFrame or None
         The predictions, if no output was given.
     """
@@ -78,13 +84,18 @@ class PredictedTable:
     notes: tuple[str, ...]
     output: str | None = None
     replaced: bool = False
+    set_sizes: tuple[int, ...] | None = None
     frame: "polars.DataFrame | None" = field(default=None, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON, without the predictions."""
         unseen = {report.column: report.rows for report in self.unseen if not report.read_as}
         unreadable = {report.column: report.n_rows for report in self.unseen if report.read_as}
+        record: dict[str, Any] = {}
+        if self.set_sizes is not None:
+            record["set_sizes"] = list(self.set_sizes)
         return {
+            **record,
             "output": self.output,
             "replaced": self.replaced,
             "n_rows": self.n_rows,
@@ -103,6 +114,7 @@ def predict_table(
     output: str | os.PathLike[str] | TextIO | None = None,
     *,
     proba: bool = False,
+    sets: bool | str | os.PathLike[str] | Certificate = False,
     keep: Sequence[str] = (),
     vote: bool = False,
     unseen: Literal["warn", "error"] = "warn",
@@ -125,6 +137,10 @@ def predict_table(
         A file appears when it is complete. Without an output, the result contains the predictions.
     proba : bool
         Add the probability of each class.
+    sets : bool, path or Certificate
+        Add a column ``set`` with the prediction set of each row: with the thresholds of the model's own certificate
+        (True), or of another certificate of this model (`abnet.prediction_sets`, `certify_table`). In CSV a set is
+        written as ``{ill|well}`` (`abnet.certificates.set_text`), and ``{}`` is an empty one.
     keep : sequence of str
         Columns to pass through, such as an id; "all" keeps every column.
     vote : bool
@@ -155,7 +171,8 @@ def predict_table(
     _check_choice("unseen", unseen, "warn", "error")
     _check_choice("on_error", on_error, "stop", "skip")
     _check_choice("form", form, "csv", "json")
-    if proba and not loaded.predictor.shares:
+    rule = _set_rule(loaded, sets)
+    if (proba or rule is not None) and not loaded.predictor.shares:
         raise ValueError(
             f"a model of kind {kind_of(loaded.predictor)!r} gives no probabilities, because its scores are not shares "
             "of a vote; ask for labels only."
@@ -168,6 +185,7 @@ def predict_table(
     job = _Job(
         loaded,
         proba=proba,
+        rule=rule,
         keep=tuple(keep),
         decision=decision,
         refuses_unseen=unseen == "error",
@@ -178,7 +196,7 @@ def predict_table(
         import polars as pl
 
         frames: list[polars.DataFrame] = []
-        job.run(table, lambda kept, codes, shares: frames.append(_columns(loaded, kept, codes, shares)), progress)
+        job.run(table, lambda kept, predicted: frames.append(_columns(loaded, kept, predicted)), progress)
         return job.outcome(frame=pl.concat(frames))
     if not isinstance(output, (str, os.PathLike)):
         job.run(table, _written(loaded, output, form), progress)
@@ -194,8 +212,52 @@ def _check_choice(name: str, value: str, first: str, second: str) -> None:
         raise ParameterError("{} must be {!r} or {!r}; got {!r}.", Parameter(name), first, second, value)
 
 
-Writer = Callable[["polars.DataFrame", NDArray[np.intp], "NDArray[np.float64] | None"], None]
-"""Takes columns to keep, codes of the answers (K for none) and probabilities of some rows."""
+def _set_rule(model: Model, sets: bool | str | os.PathLike[str] | Certificate) -> SetRule | None:
+    """The thresholds of prediction sets, if they are asked for; a ValueError if there are none for this model."""
+    if sets is False:
+        return None
+    if sets is True:
+        certificate = model.certificate
+    elif isinstance(sets, Certificate):
+        certificate = sets
+    else:
+        certificate = load_certificate(sets)
+    found: tuple[MissedClass, ...] = ()
+    if certificate is not None:
+        found = certificate.each(MissedClass)
+    if certificate is None or not found:
+        raise ParameterError(
+            "the certificate has no prediction sets: fit the model with {}, or certify it so on labelled rows.",
+            Parameter("sets", 0.1),
+        )
+    if certificate.model != model.digest:
+        raise ValueError("the prediction sets are about another model: their thresholds are for its probabilities.")
+    return found[0].sets
+
+
+class Predicted(NamedTuple):
+    """Predictions of some rows.
+
+    Attributes
+    ----------
+    codes : int array (n,)
+        Codes of the answers; K for none.
+    shares : float array (n, K) or None
+        Probabilities of the classes.
+    inside : bool array (n, K) or None
+        Which classes are in the prediction set; no class of a row that could not be read.
+    unread : bool array (n,)
+        Rows that could not be read.
+    """
+
+    codes: NDArray[np.intp]
+    shares: NDArray[np.float64] | None
+    inside: NDArray[np.bool_] | None
+    unread: NDArray[np.bool_]
+
+
+Writer = Callable[["polars.DataFrame", Predicted], None]
+"""Takes columns to keep, and predictions of the same rows."""
 
 
 @dataclass
@@ -209,7 +271,9 @@ class _Job:
     refuses_unseen: bool
     skips: bool
     allow_shift: bool
+    rule: SetRule | None = None
     n_rows: int = 0
+    n_of_size: NDArray[np.intp] = field(init=False)
     tally: NDArray[np.intp] = field(init=False)
     skipped: list[SkippedRow] = field(default_factory=list)
     unseen: list[Unseen] = field(default_factory=list)
@@ -220,6 +284,7 @@ class _Job:
     def __post_init__(self) -> None:
         self.watch = InputWatch(self.model)
         self.tally = np.zeros(self.model.n_classes + 1, np.intp)
+        self.n_of_size = np.zeros(self.model.n_classes + 1, np.intp)
 
     def run(self, table: Any, write: Writer, progress: Callable[[float], None] | None) -> None:
         """Predict all rows, batch by batch."""
@@ -235,11 +300,29 @@ class _Job:
             kept = _kept(batch, self.keep)
             codes, shares = self._predicted(batch)
             self._leave_out(ragged, batch.height, codes, shares)
-            write(kept, codes, shares)
+            write(kept, self._with_sets(codes, shares))
             self.n_rows += batch.height
             self.tally += np.bincount(codes, minlength=len(self.tally))
         if progress is not None:
             progress(1.0)
+
+    def _with_sets(self, codes: NDArray[np.intp], shares: NDArray[np.float64] | None) -> Predicted:
+        """The predictions, with the sets if they are asked for."""
+        unread = np.zeros(len(codes), np.bool_)
+        inside = None
+        if self.rule is not None and shares is not None:
+            unread = np.isnan(shares[:, 0])
+            inside = self.rule.contains(shares)
+            sizes = inside[~unread].sum(axis=1)
+            self.n_of_size += np.bincount(sizes, minlength=len(self.n_of_size))
+        if not self.proba:
+            shares = None
+        return Predicted(codes, shares, inside, unread)
+
+    @property
+    def _needs_shares(self) -> bool:
+        """Whether probabilities are computed."""
+        return self.proba or self.rule is not None
 
     def _predicted(self, batch: "polars.DataFrame") -> tuple[NDArray[np.intp], NDArray[np.float64] | None]:
         """Codes of the answers (K for none) and probabilities, if asked for, of the rows of a batch."""
@@ -248,7 +331,7 @@ class _Job:
         refuse_shift(self.watch.check(self.unseen), allow_shift=self.allow_shift)
         codes = np.full(batch.height, n_classes, np.intp)
         shares = None
-        if self.proba:
+        if self._needs_shares:
             shares = np.full((batch.height, n_classes), np.nan)
         for rows, answers, probabilities in scored:
             codes[rows] = answers
@@ -301,12 +384,12 @@ class _Job:
     def _answers(self, rows: Any) -> tuple[NDArray[np.intp], NDArray[np.float64] | None]:
         """Codes of the labels, K for no answer, and probabilities if asked for."""
         predictor = self.model.predictor
-        if not self.proba and self.decision == ARGMAX:
+        if not self._needs_shares and self.decision == ARGMAX:
             # Votes need no exact scores: for most rows single precision is enough.
             return predictor.votes(rows, threads=cores()), None
         scores = predictor.scores(rows, threads=cores())
         codes = self.decision(scores)
-        if not self.proba:
+        if not self._needs_shares:
             return codes, None
         return codes, self.model.probabilities_from_scores(scores)
 
@@ -332,8 +415,15 @@ class _Job:
             empty_columns=empty_columns,
             shifted=shifted,
             notes=tuple(self._notes(empty_columns, shifted)),
+            set_sizes=self._set_sizes(),
             **more,
         )
+
+    def _set_sizes(self) -> tuple[int, ...] | None:
+        """Rows by the size of their set; None without sets."""
+        if self.rule is None:
+            return None
+        return tuple(self.n_of_size.tolist())
 
     def _notes(self, empty: tuple[str, ...], shifted: tuple[Note, ...]) -> list[str]:
         notes = [*map(str, shifted), *map(str, self.unseen)]
@@ -344,6 +434,8 @@ class _Job:
             notes.append(f"the model does not use the {columns} {listed(self.ignored)}")
         if empty:
             notes.append(f"no row has a value for {listed(empty)}, which the model was trained on")
+        if self.rule is not None and self.n_of_size[0]:
+            notes.append(f"the prediction set of {number_of(int(self.n_of_size[0]), 'row')} has no class")
         if self.skipped:
             first = self.skipped[0]
             notes.append(
@@ -365,8 +457,7 @@ def _lacks_columns(model: Model, batch: "polars.DataFrame") -> bool:
 def _columns(
     model: Model,
     kept: "polars.DataFrame",
-    codes: NDArray[np.intp],
-    shares: NDArray[np.float64] | None,
+    predicted: Predicted,
     *,
     form: str = "frame",
 ) -> "polars.DataFrame":
@@ -377,11 +468,14 @@ def _columns(
     labels = pl.Series(model.classes_.tolist())
     if form == "csv":
         labels = pl.Series(names)
-    predictions = labels.gather(np.minimum(codes, len(names) - 1))
-    without_answer = codes >= len(names)
+    predictions = labels.gather(np.minimum(predicted.codes, len(names) - 1))
+    without_answer = predicted.codes >= len(names)
     if without_answer.any():
         predictions = predictions.set(pl.Series(without_answer), None)
     columns: dict[str, Any] = {"prediction": predictions}
+    if predicted.inside is not None:
+        columns["set"] = _set_column(labels, predicted.inside, predicted.unread, as_text=form == "csv")
+    shares = predicted.shares
     if shares is not None:
         probabilities = {name: pl.Series(shares[:, place]).fill_nan(None) for place, name in enumerate(names)}
         if form == "json":
@@ -394,19 +488,38 @@ def _columns(
             f"the table has a column {twice[0]!r} to keep, which is also the name of a column of predictions; "
             "rename it in the table."
         )
-    predicted = pl.DataFrame(columns)
+    frame = pl.DataFrame(columns)
     if kept.width == 0:
-        return predicted
-    return kept.hstack(predicted)
+        return frame
+    return kept.hstack(frame)
+
+
+def _set_column(
+    labels: "polars.Series", inside: NDArray[np.bool_], unread: NDArray[np.bool_], *, as_text: bool
+) -> "polars.Series":
+    """The prediction sets as lists of labels, or as texts; missing for a row that could not be read."""
+    import polars as pl
+
+    patterns, places = np.unique(inside, axis=0, return_inverse=True)
+    members = [labels.filter(pl.Series(pattern)).to_list() for pattern in patterns]
+    if as_text:
+        texts = pl.Series([set_text(map(str, classes)) for classes in members], dtype=pl.String)
+    else:
+        texts = pl.Series(members, dtype=pl.List(labels.dtype))
+    column = texts.gather(places.ravel())
+    if not unread.any():
+        return column
+    rows = pl.DataFrame({"set": column, "unread": unread})
+    return rows.select(pl.when("unread").then(None).otherwise("set").alias("set"))["set"]
 
 
 def _written(model: Model, stream: TextIO, form: str) -> Writer:
     """Write to a stream; a CSV's header comes with the first rows, so that a table that is refused prints nothing."""
     header = True
 
-    def write(kept: "polars.DataFrame", codes: NDArray[np.intp], shares: NDArray[np.float64] | None) -> None:
+    def write(kept: "polars.DataFrame", predicted: Predicted) -> None:
         nonlocal header
-        frame = _columns(model, kept, codes, shares, form=form)
+        frame = _columns(model, kept, predicted, form=form)
         if form == "json":
             stream.write(frame.write_ndjson())
             return

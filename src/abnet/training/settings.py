@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.certificates.goals import Goal, goals_by_rank
+from abnet.certificates.joint_shares import JointNames, joint_shares
 from abnet.certificates.row_by_row import refit_problem
+from abnet.certificates.set_rule import Sets
 from abnet.certificates.terms import Draw, Source, Terms
 from abnet.networks import (
     Aggregation,
@@ -147,6 +149,10 @@ class Settings:
         Number of output neurons for several classes; None means that a rule sets it.
     goal : Goal or None
         The goal of the answers.
+    sets : Sets or None
+        Prediction sets to certify.
+    joint : sequence of str or dict, or None
+        Statements that hold jointly.
     gaps : bool
         Whether NaN in plain arrays is a missing value.
     given_prior, first : Posterior or None
@@ -174,6 +180,8 @@ class Settings:
     training: TrainingSettings = TrainingSettings()
     members: MemberSettings = MemberSettings()
     goal: Goal | None = None
+    sets: Sets | None = None
+    joint: JointNames | None = None
     gaps: bool = False
     given_prior: Posterior | None = None
     first: Posterior | None = None
@@ -188,6 +196,9 @@ class Settings:
         check_positive("max_iter", self.training.max_iter, whole=True)
         check_positive("n_iter_no_change", self.training.n_iter_no_change, whole=True)
         check_tolerance(self.training.tol)
+        joint_shares(self.joint)
+        if self.sets is not None and not isinstance(self.sets, Sets):
+            raise ParameterError("{} must be a value such as Sets(0.1); got {!r}.", Parameter("sets"), self.sets)
         check_choice("aggregation", self.aggregation, self._names())
         if self.aggregation == "exact" and self.hidden is not None:
             # With several classes the last hidden layer needs a table too, but they are counted later.

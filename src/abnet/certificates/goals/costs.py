@@ -112,7 +112,7 @@ class Costs(Goal):
         return costs_of_answers(self.table(classes), decision(scores), truth)
 
     def certify(
-        self, evidence: "Evidence", candidates: "Candidates", terms: "Terms"
+        self, evidence: "Evidence", candidates: "Candidates", terms: "Terms", beside: "Terms | None" = None
     ) -> "tuple[Decision | None, list[Statement]]":
         """Bound on the expected cost of the decision, by betting on the cost of each row."""
         from abnet.certificates.rates_of_cut import rates_of_cut
@@ -123,11 +123,12 @@ class Costs(Goal):
             raise ValueError("the cost of each row is needed, in the order of the rows' keys.")
         decision = candidates.decisions[0]
         rule = None
-        beside: Sequence[Statement] = []
+        others: Sequence[Statement] = []
         if decision.kind == "cut":
             rule = CutRule.of(decision, evidence.classes)
             counts = thresholds.cut_counts(evidence, decision)
-            beside = rates_of_cut(counts, rule, delta=terms.delta, n_candidates=terms.n_candidates)
+            delta = (beside or terms).delta
+            others = rates_of_cut(counts, rule, delta=delta, n_candidates=terms.n_candidates)
         cost = CostBound.from_values(
             evidence.costs.values,
             largest=float(self.table(evidence.classes).max()),
@@ -135,7 +136,7 @@ class Costs(Goal):
             delta=terms.delta,
             n_candidates=terms.n_candidates,
         )
-        return decision, [cost, *beside]
+        return decision, [cost, *others]
 
     def concerns(self, trade_off: "TradeOff") -> bool:
         """False: costs have no rate to choose."""

@@ -123,9 +123,19 @@ class Goal(ABC):
 
     @abstractmethod
     def certify(
-        self, evidence: "Evidence", candidates: "Candidates", terms: "Terms"
+        self, evidence: "Evidence", candidates: "Candidates", terms: "Terms", beside: "Terms | None" = None
     ) -> "tuple[Decision | None, list[Statement]]":
-        """The certified decision and the statements about it; None if nothing could be certified."""
+        """The certified decision and the statements about it; None if nothing could be certified.
+
+        Parameters
+        ----------
+        evidence : Evidence
+        candidates : Candidates
+        terms : Terms
+            Of the goal's own statement, which chooses the decision.
+        beside : Terms, optional
+            Of the statements beside it, if their δ is another one.
+        """
 
     def row_costs(
         self, decision: "Decision", scores: "NDArray[np.float64]", truth: "NDArray[np.intp]", classes: Sequence[str]
@@ -235,7 +245,7 @@ class RateGoal(Goal):
         return {self.option.name: self.rate}
 
     def certify(
-        self, evidence: "Evidence", candidates: "Candidates", terms: "Terms"
+        self, evidence: "Evidence", candidates: "Candidates", terms: "Terms", beside: "Terms | None" = None
     ) -> "tuple[Decision | None, list[Statement]]":
         """The best threshold among those that pass their tests, and the statements about it."""
         tests = [self.trials(evidence, decision) for decision in candidates.decisions]
@@ -246,7 +256,7 @@ class RateGoal(Goal):
             return None, [self.statement(first, tests[0], evidence.classes, terms, needed)]
         decision = candidates.decisions[place]
         made = self.statement(decision, tests[place], evidence.classes, terms, None)
-        return decision, [made, *self.beside(decision, evidence, candidates, terms)]
+        return decision, [made, *self.beside(decision, evidence, candidates, beside or terms)]
 
     def _rows_needed(self, first: Trials, n_rows: int, candidates: "Candidates", terms: "Terms") -> int | None:
         """Rows that the first threshold would need, at the rate among validation rows and held-out rows together."""

@@ -72,9 +72,10 @@ class ConfusionRate(Statement, frozen=True, kw_only=True):
     @classmethod
     def joint_sentence(cls, family: Sequence[Statement], certificate: "Certificate", *, details: bool) -> str:
         """What the table of all limits shows."""
+        sure = confidence(certificate.delta_of("confusion"))
         return (
             "The table counts the rows of each class by answer. The ranges in brackets bound their share among new "
-            f"rows; they hold jointly with {confidence(certificate.facts.delta)} confidence."
+            f"rows; they hold jointly with {sure} confidence."
         )
 
     @classmethod

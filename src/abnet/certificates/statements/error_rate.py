@@ -111,7 +111,8 @@ class AnswerErrorRate(ErrorRate, frozen=True, kw_only=True):
         balanced = ""
         if certificate.balanced_error_bound is not None and not certificate.abstains:
             balanced = f" and bound the balanced error rate by {percent_up(certificate.balanced_error_bound)}"
+        sure = confidence(certificate.delta_of(PER_CLASS))
         return (
-            f"The {bounds} per class hold jointly with {confidence(certificate.facts.delta)} confidence{balanced}; the "
-            "overall bound is a separate statement."
+            f"The {bounds} per class hold jointly with {sure} confidence{balanced}; the overall bound is a separate "
+            "statement."
         )

@@ -86,5 +86,5 @@ class GibbsBound(Statement, frozen=True, kw_only=True):
         apart = ""
         if certificate.has_error_bounds_by_class:
             apart = ", but not together with the error bounds"
-        sure = confidence(certificate.facts.delta)
+        sure = confidence(certificate.delta_of(family[0].unit))
         return f"The Gibbs risk bounds per class hold jointly with {sure} confidence{apart}."

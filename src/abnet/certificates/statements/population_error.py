@@ -98,9 +98,10 @@ class PopulationError(Statement, frozen=True, kw_only=True, tag="error, populati
         """All populations in one sentence."""
         facts = certificate.facts
         bounds = [f"{part.population} {percent_up(part.value or 0.0)}{part.seen(facts)}" for part in family]
+        sure = confidence(certificate.delta_of("populations"))
         return (
             f"These upper bounds on the {_what_is_counted(family[0].answers)} on new rows hold jointly with "
-            f"{confidence(facts.delta)} confidence, as a statement of their own: {'; '.join(bounds)}."
+            f"{sure} confidence, as a statement of their own: {'; '.join(bounds)}."
         )
 
 

@@ -144,9 +144,10 @@ class RegionError(Statement, frozen=True, kw_only=True, tag="error, region"):
             return None
         facts = certificate.facts
         bounds = [f"{part.name} {percent_up(part.value or 0.0)}{part.seen(facts)}" for part in family]
+        sure = confidence(certificate.delta_of("regions"))
         return (
             f"These upper bounds on the {_what_is_counted(family[0].answers)} in regions of the network hold jointly "
-            f"with {confidence(facts.delta)} confidence, as a statement of their own: {'; '.join(bounds)}."
+            f"with {sure} confidence, as a statement of their own: {'; '.join(bounds)}."
         )
 
 

@@ -153,6 +153,11 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         return None
 
     @property
+    def unit(self) -> str:
+        """The name by which `joint` refers to it: that of its family, or its subject."""
+        return self.jointly or self.about
+
+    @property
     def is_goal(self) -> bool:
         """Whether the model's decision was made to keep this promise."""
         return False
@@ -163,7 +168,7 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         return 1
 
     def delta_share(self, certificate: "Certificate") -> float:
-        """The δ that this statement may use; those of a joint family add up to at most the δ of the facts."""
+        """The δ that this statement may use if it holds by itself; those of a family add up to that of the facts."""
         return certificate.facts.delta
 
     @abstractmethod
@@ -176,7 +181,7 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         self.expect("n_candidates", self.n_candidates, facts.n_candidates * self.n_choices)
         if not self.counts_groups:
             self.expect("n_groups", None, facts.n_groups)
-        share = self.delta_share(certificate)
+        share = self.delta_share(certificate) * certificate.shares.get(self.unit, 1.0)
         if not math.isclose(self.delta, share, rel_tol=_TOLERANCE):
             raise ValueError(f"the {self.about} has delta = {self.delta}, but by the facts it is {share}.")
         self.check_counts(certificate)
