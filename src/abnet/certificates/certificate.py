@@ -194,8 +194,8 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         """Compare the statements with the facts and with each other, without recomputing them.
 
         What the facts do not determine is not checked: the Gibbs losses behind an empirical risk, a density ratio, the
-        costs of rows, the target of a goal. That is the arithmetic of a certificate, not its truth: files are not
-        signed.
+        costs of rows, the target of a goal, where the model comes from, and whether a statement is missing. That is the
+        arithmetic of a certificate, not its truth: files have a checksum against accidents, but are not signed.
 
         Examples
         --------

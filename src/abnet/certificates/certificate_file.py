@@ -1,5 +1,6 @@
 """JSON files of certificates and estimates; the file itself records which of the two it contains."""
 
+import hashlib
 import os
 import re
 from pathlib import Path
@@ -18,8 +19,9 @@ _MOST_BYTES = 2**26
 
 
 def write_record(path: str | os.PathLike[str], kind: Kind, record: dict[str, Any]) -> None:
-    """Write a record atomically."""
-    text = msgspec.json.format(msgspec.json.encode({"format": f"abnet {kind}, version {_VERSION}", kind: record}))
+    """Write a record atomically, with its checksum."""
+    content = {"format": f"abnet {kind}, version {_VERSION}", kind: record, "checksum": _checksum(record)}
+    text = msgspec.json.format(msgspec.json.encode(content))
     with atomic_path(path) as temporary:
         temporary.write_bytes(text + b"\n")
 
@@ -59,4 +61,16 @@ def read_record(path: str | os.PathLike[str], kind: Kind) -> Any:
         raise ValueError(
             f"{path} contains a {kind} of format version {found}, this release reads {_VERSION}; install a newer abnet."
         )
-    return content.get(kind)
+    record = content.get(kind)
+    checksum = content.get("checksum")
+    if checksum is not None and checksum != _checksum(record):
+        raise ValueError(f"{path} contains a {kind} that was changed after it was written: its checksum differs.")
+    return record
+
+
+def _checksum(record: Any) -> str:
+    """SHA-256 of a record, whatever the layout of its file and the order of the fields.
+
+    It notices accidental changes, such as a dropped statement. Whoever changes a file on purpose can renew it.
+    """
+    return hashlib.sha256(msgspec.json.encode(record, order="sorted")).hexdigest()
