@@ -1,7 +1,6 @@
 """`certify_scores`: certify decisions from the scores of any model."""
 
-from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +10,9 @@ from abnet.certificates.decision import Decision
 from abnet.certificates.evidence import observe
 from abnet.certificates.facts import Facts
 from abnet.certificates.goals import Goal
+from abnet.certificates.goals.goal import RateGoal
+from abnet.certificates.keyed_order import bet_keys, row_order
+from abnet.certificates.meet_by_rank import meet_by_rank
 from abnet.certificates.meet_goal import meet
 from abnet.certificates.random_seed import drawn_seed
 from abnet.certificates.row_hashing import row_hashes
@@ -18,8 +20,12 @@ from abnet.certificates.split import Split
 from abnet.certificates.terms import Terms
 from abnet.certificates.validation_scores import ValidationScores
 from abnet.utils.checks import level
+from abnet.utils.errors import Parameter, ParameterError
 
 __all__ = ["certify_scores"]
+
+ASIDE = 0.3
+"""Fraction of the rows that fixes a threshold for costs, by default."""
 
 
 def certify_scores(
@@ -31,14 +37,15 @@ def certify_scores(
     positive: Any = None,
     delta: float = 0.05,
     n_candidates: int = 1,
-    aside: float = 0.3,
+    aside: float | None = None,
     random_state: int | None = None,
 ) -> Certificate:
     """Certify a decision threshold from the scores of any model, on rows held out from its training.
 
-    A random fraction of the rows is set aside to fix the candidate thresholds; the other rows certify one of them. The
-    random choice depends on a hash of the scores, labels and answers, not on row positions
-    (`abnet.certificates.split.Split`).
+    For a target rate, all rows test the thresholds, which lie between their own scores, in an order that is fixed in
+    advance (`abnet.certificates.thresholds.rank_tests`). For `Costs`, a random fraction of the rows is set aside to fix
+    the threshold, and the others certify it. Random choices depend on a hash of the scores, labels and answers, not on
+    row positions (`abnet.certificates.keyed_order`).
 
     Parameters
     ----------
@@ -59,11 +66,11 @@ def certify_scores(
         Maximum probability that the promise fails.
     n_candidates : int
         Number of models among which you choose with these rows.
-    aside : float
-        Fraction of the rows that fixes the thresholds.
+    aside : float, optional
+        For `Costs`: fraction of the rows that fixes the threshold; by default 0.3.
     random_state : int, optional
-        Seed for choosing these rows; drawn anew by default. Fix it in advance, because trying several seeds is choosing
-        among candidates.
+        Seed for choosing these rows, and for the order in which rows with equal scores are tested; drawn anew by
+        default. Fix it in advance, because trying several seeds is choosing among candidates.
 
     Returns
     -------
@@ -78,7 +85,7 @@ def certify_scores(
     >>> from abnet import TargetRecall
     >>> made = certify_scores(scores, np.where(ill, "ill", "well"), TargetRecall(0.9, positive="ill"))
     >>> made.statements[0].value, made.facts.n_rows
-    (0.9, 1400)
+    (0.9, 2000)
     """
     values = np.asarray(scores, np.float64)
     labels = np.asarray(y)
@@ -87,34 +94,52 @@ def certify_scores(
     hashed = {"score": values}
     if answers is not None:
         hashed["answer"] = np.asarray(answers)
-    split = Split.of(row_hashes(hashed, labels), level("aside", aside), drawn_seed(random_state))
+    hashes = row_hashes(hashed, labels)
+    seed = drawn_seed(random_state)
     names, truth, codes = goal.code_labels(labels, values, answers, positive)
-    # A row with a label that the goal does not name costs the same whatever is answered, so it decides no threshold.
-    first = split.first[truth[split.first] < len(names)]
-    if not len(first):
-        raise ValueError(f"no row that was set aside is {' or '.join(names)}, so no threshold can be found.")
-    held = ValidationScores(values[first], truth[first])
-    counted_scores = values[split.counted]
-    counted_truth = truth[split.counted]
-    counted_answers = None
-    if codes is not None:
-        held = replace(held, answers=codes[first])
-        counted_answers = codes[split.counted]
     terms = Terms(delta=delta, n_candidates=n_candidates, source="test set")
-    decision, statements = meet(
-        goal,
-        held,
-        counted_scores,
-        counted_truth,
-        names,
-        terms,
-        keys=np.arange(len(counted_truth)),
-        answers=counted_answers,
-    )
-    if counted_answers is None:
-        counted_answers = _answers_of(decision, counted_scores, len(names))
-    evidence = observe(counted_answers, counted_truth, names)
+    rows = _Rows(values, truth, codes)
+    if isinstance(goal, RateGoal) and goal.ranked is not None:
+        if aside is not None:
+            raise ParameterError("{} is for costs: a target tests all rows.", Parameter("aside"))
+        keys = bet_keys(row_order(hashes, seed))
+        decision, statements = meet_by_rank(goal, values, truth, names, terms, keys=keys, answers=codes)
+    else:
+        share = ASIDE
+        if aside is not None:
+            share = level("aside", aside)
+        held, rows = _set_aside(rows, Split.of(hashes, share, seed), names)
+        keys = np.arange(len(rows.truth))
+        decision, statements = meet(goal, held, rows.scores, rows.truth, names, terms, keys=keys, answers=rows.answers)
+    answered = rows.answers
+    if answered is None:
+        answered = _answers_of(decision, rows.scores, len(names))
+    evidence = observe(answered, rows.truth, names)
     return Certificate(statements=tuple(statements), facts=Facts.of(evidence, terms))
+
+
+class _Rows(NamedTuple):
+    """Rows with scores, their classes, and the model's answers if the goal is about them."""
+
+    scores: NDArray[np.float64]
+    truth: NDArray[np.intp]
+    answers: NDArray[np.intp] | None
+
+    def at(self, places: NDArray[np.intp]) -> "_Rows":
+        """Some of the rows."""
+        answers = None
+        if self.answers is not None:
+            answers = self.answers[places]
+        return _Rows(self.scores[places], self.truth[places], answers)
+
+
+def _set_aside(rows: _Rows, split: Split, names: tuple[str, ...]) -> tuple[ValidationScores, _Rows]:
+    """The rows that fix the threshold, and the rows that are counted."""
+    # A row with a label that the goal does not name costs the same whatever is answered, so it decides no threshold.
+    first = rows.at(split.first[rows.truth[split.first] < len(names)])
+    if not len(first.truth):
+        raise ValueError(f"no row that was set aside is {' or '.join(names)}, so no threshold can be found.")
+    return ValidationScores(first.scores, first.truth, answers=first.answers), rows.at(split.counted)
 
 
 def _answers_of(decision: Decision | None, scores: NDArray[np.float64], n_classes: int) -> NDArray[np.intp]:

@@ -93,7 +93,7 @@ def certify_table(
     by: str | Gaps | None = None,
     group: str | None = None,
     goal: Goal | None = None,
-    aside: float = 0.3,
+    aside: float | None = None,
     random_state: int | None = None,
     delta: float = 0.05,
     n_candidates: int = 1,
@@ -117,8 +117,8 @@ def certify_table(
     goal : Goal, optional
         Certify a threshold for this goal: `TargetError`, `TargetRecall`, `TargetSpecificity`, `TargetPrecision` or
         `Costs`.
-    aside : float
-        Fraction of the rows, chosen at random, that fixes the thresholds of a goal.
+    aside : float, optional
+        For `Costs`: fraction of the rows, chosen at random, that fixes the threshold; by default 0.3.
     random_state : int, optional
         Seed for choosing these rows and for the order in which betting bounds read the rows; drawn anew by default.
     delta : float
@@ -177,7 +177,7 @@ def certify_predictions(
     group: str | None = None,
     goal: Goal | None = None,
     positive_class: str | None = None,
-    aside: float = 0.3,
+    aside: float | None = None,
     random_state: int | None = None,
     delta: float = 0.05,
     n_candidates: int = 1,
@@ -342,7 +342,7 @@ class _Wanted:
     positive: str | None = None
     by: str | None = None
     group: str | None = None
-    aside: float = 0.3
+    aside: float | None = None
     random_state: int | None = None
     requests: Requests = field(default_factory=Requests)
 
@@ -369,7 +369,8 @@ class _Wanted:
 
     def check(self) -> None:
         """Raise a ParameterError for options that cannot be combined."""
-        check_fraction("aside", self.aside)
+        if self.aside is not None:
+            check_fraction("aside", self.aside)
         by = Parameter("by")
         group = Parameter("group")
         if len(self.columns) > 1:
