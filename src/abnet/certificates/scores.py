@@ -109,7 +109,7 @@ def certify_scores(
         if aside is not None:
             share = level("aside", aside)
         held, rows = _set_aside(rows, Split.of(hashes, share, seed), names)
-        keys = np.arange(len(rows.truth))
+        keys = np.arange(len(rows.truth), dtype=np.uint64)
         decision, statements = meet(goal, held, rows.scores, rows.truth, names, terms, keys=keys, answers=rows.answers)
     answered = rows.answers
     if answered is None:

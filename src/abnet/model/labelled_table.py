@@ -237,7 +237,8 @@ def judge_model_rows(
             result.scores += _model_scores(model, read.inputs, scored)[is_labelled].tolist()
         codes = np.array([_code_of(label, known) for label in labels], np.intp)
         inputs = dense(read.inputs[is_labelled])
-        copies.add(inputs, codes)
+        if len(codes):
+            copies.add(inputs, codes)
         if result.fitted_rows is not None:
             result.fitted_rows.add(inputs, label_values(codes, len(known)))
     copied = copies.warning(known)

@@ -168,7 +168,7 @@ class CutGoal(RateGoal):
             positives=positives,
             positives_above=positives_above,  # type: ignore[arg-type]
             negatives=len(truth) - positives,
-            negatives_above=rows_above - positives_above,  # type: ignore[arg-type]
+            negatives_above=rows_above - positives_above,
             rows=len(truth),
             rows_above=rows_above,  # type: ignore[arg-type]
         )
