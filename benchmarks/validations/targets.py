@@ -1,6 +1,7 @@
 """Target rates of a decision: thresholds that are scores of the rows that test them, by `abnet.certify_scores`."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -78,7 +79,7 @@ def any_threshold_that_passes(rng: np.random.Generator) -> bool:
     """Test every score at the whole δ, and do not stop at a failure."""
     sure, wrong = at_the_limit(rng)
     failures = np.cumsum(wrong[np.argsort(-sure)])
-    return bool((binom.cdf(failures, np.arange(1, ROWS + 1), ERROR) <= DELTA).any())
+    return bool(np.any(binom.cdf(failures, np.arange(1, ROWS + 1), ERROR) <= DELTA))
 
 
 def looks_good_enough(rng: np.random.Generator) -> bool:
@@ -92,7 +93,7 @@ def simulate() -> Iterator[Simulation]:
     """Every setting."""
     size: dict[str, Any] = {"delta": DELTA, "repetitions": REPETITIONS}
     for rate in GOALS:
-        yield repeated(f"{rate}, rows in random order", lambda rng, rate=rate: misses(rng, rate), **size)
+        yield repeated(f"{rate}, rows in random order", partial(misses, rate=rate), **size)
     yield repeated("precision, rows sorted by label", lambda rng: misses(rng, "precision", by_label=True), **size)
     yield repeated("error among answered rows, at the limit", answers_too_many_wrongly, **size)
     yield repeated("any threshold that passes its own test", any_threshold_that_passes, trap=True, **size)

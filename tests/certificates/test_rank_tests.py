@@ -78,7 +78,7 @@ def n_false(world: World, *, delta: float = DELTA, rows: int = ROWS, stops: bool
         if stops:
             passed = ranks_above(failing, LIMIT, delta)
         else:
-            passed = binom.cdf(np.cumsum(failing), np.arange(1, rows + 1), LIMIT) <= delta
+            passed = np.asarray(binom.cdf(np.cumsum(failing), np.arange(1, rows + 1), LIMIT) <= delta)
         false += world.some_bad(places, passed)
     return false
 
@@ -127,7 +127,7 @@ def test_equal_scores_are_tested_at_random(by_label: bool) -> None:
         scores = np.where(rng.random(n) < 0.7, 0.9, 0.1)
         failing = np.sort(rng.random(n) < 1.1 * LIMIT)
         if by_label:
-            false += ranks_above(failing[np.argsort(-scores, kind="stable")], LIMIT, DELTA).any()
+            false += bool(ranks_above(failing[np.argsort(-scores, kind="stable")], LIMIT, DELTA).any())
         else:
             made = certify_scores(scores, failing, TargetError(LIMIT), answers=np.zeros(n, bool), delta=DELTA)
             false += made.each(RateTest)[0].value is not None

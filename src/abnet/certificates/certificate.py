@@ -284,8 +284,4 @@ def load_certificate(path: str | os.PathLike[str]) -> Certificate:
     ValueError
         If the file does not contain a certificate, or its bounds do not match its counts.
     """
-    record = read_record(path, "certificate")
-    try:
-        return Certificate.from_dict(record)
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
+    return read_record(path, "certificate", Certificate.from_dict)

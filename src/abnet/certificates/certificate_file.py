@@ -3,8 +3,9 @@
 import hashlib
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -12,6 +13,7 @@ from abnet.utils.atomic import atomic_path
 
 __all__ = ["Kind", "kind_of_record", "read_record", "write_record"]
 
+T = TypeVar("T")
 Kind = Literal["certificate", "estimate"]
 
 _VERSION = 4
@@ -36,8 +38,11 @@ def kind_of_record(path: str | os.PathLike[str]) -> Kind | None:
     return None
 
 
-def read_record(path: str | os.PathLike[str], kind: Kind) -> Any:
-    """Read the record in a file; raises a ValueError if the file has no record of this kind."""
+def read_record(path: str | os.PathLike[str], kind: Kind, make: Callable[[Any], T]) -> T:
+    """What `make` makes of the record in a file; raises a ValueError if the file has no valid record of this kind.
+
+    The checksum is compared last, because `make` can say what is wrong.
+    """
     file = Path(path)
     if file.stat().st_size > _MOST_BYTES:
         raise ValueError(f"{path} contains no {kind}: it is too large.")
@@ -62,10 +67,14 @@ def read_record(path: str | os.PathLike[str], kind: Kind) -> Any:
             f"{path} contains a {kind} of format version {found}, this release reads {_VERSION}; install a newer abnet."
         )
     record = content.get(kind)
+    try:
+        made = make(record)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
     checksum = content.get("checksum")
     if checksum is not None and checksum != _checksum(record):
         raise ValueError(f"{path} contains a {kind} that was changed after it was written: its checksum differs.")
-    return record
+    return made
 
 
 def _checksum(record: Any) -> str:
