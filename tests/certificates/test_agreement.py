@@ -1,14 +1,16 @@
 """A certificate that contradicts itself is refused, also if somebody has repaired the arithmetic of its statements."""
 
 import copy
+import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
 import pytest
 
-from abnet.certificates.certificate import Certificate
+from abnet.certificates.certificate import Certificate, load_certificate
 from abnet.certificates.certify_model import certify_judged, confusion_of
 from abnet.certificates.certify_own_decision import about_the_decision
 from abnet.certificates.compare_models import compare_judged
@@ -21,6 +23,7 @@ from abnet.certificates.goals.specificity import TargetSpecificity
 from abnet.certificates.judged_answers import judge_answers
 from abnet.certificates.meet_goal import meet
 from abnet.certificates.prediction_sets import certify_sets
+from abnet.certificates.region_counts import LocatedRows
 from abnet.certificates.requests import Gaps, Requests
 from abnet.certificates.scores import certify_scores
 from abnet.certificates.set_rule import Sets
@@ -29,9 +32,9 @@ from abnet.certificates.statements.confusion_rate import confusion_rates
 from abnet.certificates.statements.copied_error import CopiedErrorBound
 from abnet.certificates.statements.cost_bound import CostBound
 from abnet.certificates.statements.counterfactual_share import CounterfactualShare
-from abnet.certificates.statements.region_error import RegionError
 from abnet.certificates.statements.statement import Statement, statement_types
 from abnet.certificates.statements.tolerated_error import ToleratedError
+from abnet.certificates.statements.trained_error_bound import TrainedErrorBound
 from abnet.certificates.terms import Expected, Terms
 from abnet.certificates.validation_scores import ValidationScores
 
@@ -171,6 +174,12 @@ REAL: dict[str, Callable[[], Certificate]] = {
         Decision(kind="cut", threshold=0.1, positive=1), TargetSpecificity(0.9, "ill")),
     "a cut for precision": lambda: decided(
         Decision(kind="cut", threshold=0.2, positive=1), TargetPrecision(0.9, "ill")),
+    "regions": lambda: certify(
+        evidence(regions=LocatedRows(np.where(SCORES > 0.3, "+", "-"), {"+": "high"})), TEST),
+    "tolerance": lambda: Certificate(
+        statements=(ToleratedError.from_counts(
+            errors=certify(evidence(), TEST).facts.errors_of(None), unproved=5, n=N, tolerance="x by 1", delta=0.05),),
+        facts=certify(evidence(), TEST).facts),
 }  # fmt: skip
 """A certificate of every kind that the library makes."""
 
@@ -201,10 +210,13 @@ FREE_THERE = {
     "groups of one row": {"answers"},
     "abstaining, groups": {"answers"},
     "drawn": {"type"},
+    "regions": {"errors", "signs", "words"},
+    "tolerance": {"unproved", "tolerance"},
     "betting": {"type"},
 }
 """More of them. That a certificate is about a drawn network follows from the model that it names. Where groups are
-counted, the facts do not tell wrong answers from missing ones. As many rows of a stream have the bound without bets."""
+counted, the facts do not tell wrong answers from missing ones. They do not say how many errors are in a region, or how
+many rows are robust. As many rows of a stream have the bound without bets."""
 
 TAGS = [str(kind.__struct_config__.tag) for kind in statement_types()]
 
@@ -267,12 +279,8 @@ def test_classes_may_be_called_as_the_library_calls_other_labels_and_answers() -
         assert Certificate.from_dict(made.to_dict()) == made
 
 
-WITH_COUNTS_OF_THEIR_OWN = {RegionError, ToleratedError}
-"""The facts do not say how many rows are in a region, or robust: not every change of these numbers can be found."""
-
-
 def test_every_kind_of_statement_is_in_a_certificate() -> None:
-    made = {type(s) for make in REAL.values() for s in make().statements} | WITH_COUNTS_OF_THEIR_OWN
+    made = {type(s) for make in REAL.values() for s in make().statements}
     assert made == {kind for kind in statement_types() if kind.__module__.startswith("abnet.")}
 
 
@@ -297,6 +305,43 @@ def test_a_changed_number_is_refused_though_the_arithmetic_is_right(name: str) -
             if any(promise not in promises(real) for promise in promises(made)):
                 passed.add((*path, value))
     assert passed == set()
+
+
+def test_a_floor_that_is_raised_everywhere_is_refused() -> None:
+    """Losses between the floor and one minus it have a tandem risk of at most r - f (1 - f)."""
+    real = REAL["trained, floor"]()
+    risk = real.find(TrainedErrorBound).risk  # type: ignore[union-attr]
+    for floor in (0.8 * risk, 0.95 * risk):
+        raised = tuple(
+            msgspec.structs.replace(s, floor=floor) if isinstance(s, TrainedErrorBound) else s for s in real.statements
+        )
+        made = repaired(msgspec.structs.replace(real, statements=raised))
+        with pytest.raises(ValueError, match="floor"):
+            made.check_agreement()
+
+
+@pytest.mark.parametrize("change", ["dropped statement", "source", "missing answers"])
+def test_an_accident_to_a_file_is_noticed(change: str, tmp_path: Path) -> None:
+    """The facts determine none of these; the checksum of the file notices them."""
+    made = REAL["abstaining, groups" if change == "missing answers" else "regions"]()
+    path = tmp_path / "made.json"
+    made.save(path)
+    assert load_certificate(path) == made
+    text = path.read_text()
+    record = json.loads(text)["certificate"]
+    if change == "dropped statement":
+        record["statements"] = [s for s in record["statements"] if s["type"] != "error, region"]
+    elif change == "source":
+        record["facts"]["source"] = "split"
+    else:
+        for s in record["statements"]:
+            s["answers"] = "predict"
+    # Without a checksum, as in files of older releases, the certificate agrees with itself.
+    Certificate.from_dict(record)
+    content = json.loads(text) | {"certificate": record}
+    path.write_text(json.dumps(content))
+    with pytest.raises(ValueError, match="checksum"):
+        load_certificate(path)
 
 
 def _at(record: Any, path: Any) -> Any:

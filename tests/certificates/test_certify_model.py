@@ -1,6 +1,7 @@
 """Certificates for any classifier: what counts as an error, what is refused, files, and the promise."""
 
 import json
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -175,3 +176,20 @@ def test_promise(kind: str) -> None:
         made: Any = certify_judged(judged, Terms(delta=delta, source="test set"), np.arange(len(wrong)), **options)
         failures += made.vote_error_bound < 0.2
     assert breaks(failures, repetitions, delta) == (kind == "rows of groups")
+
+
+@pytest.mark.parametrize("copies", [1, 2])
+def test_rows_given_twice_are_noted(copies: int) -> None:
+    """By any model's `certify`; groups may repeat rows."""
+    rng = np.random.default_rng(0)
+    X = np.tile(rng.normal(size=(60, 2)), (copies, 1))
+    y = (X[:, 0] > 0).astype(int)
+
+    def answer(rows: Any) -> Any:
+        return (rows[:, 0] > 0.1).astype(int)
+
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        abnet.certify(answer, X, y)
+        abnet.certify(answer, X, y, groups=np.tile(np.arange(60), copies))
+    assert [str(copies) in str(warning.message) for warning in found] == [True] * (copies - 1)

@@ -1,4 +1,4 @@
-"""Decisions by the scores of any model: the promise on rows that are divided at random, records, refusals."""
+"""Decisions by the scores of any model: the promise, records, refusals."""
 
 import json
 from pathlib import Path
@@ -75,7 +75,7 @@ def test_abstaining_with_scores_of_another_model() -> None:
     made = abnet.certify_scores(np.abs(scores), positive, TargetError(0.05), answers=scores > 0)
     error, coverage = made.statements
     assert (type(error), type(coverage), error.value) == (AnsweredErrorTest, Coverage, 0.05)
-    assert made.facts.n_rows == 1400
+    assert made.facts.n_rows == 2000
 
 
 @pytest.mark.parametrize("kind", [*GOALS, "error"])
@@ -107,7 +107,8 @@ def test_records_are_read_back_and_checked(kind: str, tmp_path: Path) -> None:
         (TargetError(0.1), {"answers": np.ones(50, bool)}, "negative"),
         (TargetRecall(0.9, "no"), {}, "'no'"),
         (GOALS["cost"], {}, "None"),
-        (GOALS["recall"], {"aside": 1.0}, "aside"),
+        (GOALS["cost"], {"positive": True, "aside": 1.0}, "aside"),
+        (GOALS["recall"], {"aside": 0.3}, "aside"),
     ],
 )
 def test_wrong_use(goal: Any, options: dict[str, Any], message: str) -> None:

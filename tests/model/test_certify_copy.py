@@ -19,6 +19,7 @@ from abnet.cli.app import app
 from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
 from abnet.tables.labels import Labels
+from abnet.utils.errors import TrainingRowsError
 
 N = 400
 ERRORS = 12
@@ -100,3 +101,22 @@ def test_one_of_several_copies_is_paid_for(model: Model, answers: pl.DataFrame, 
     assert result.exit_code == 0, result.output
     (stated,) = json.loads(result.stdout)["certificate"]["statements"]
     assert stated["value"] == expected
+
+
+def test_rows_of_the_fit_are_refused() -> None:
+    """Rows without labels are looked up with each label; new rows and few old ones pass."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=400) > 0, "yes", "no")
+    options = {"hidden_layer_sizes": (3,), "teacher": None, "preprocessor": "standardise", "max_iter": 20}
+    clf = abnet.CertifiedClassifier(**options, random_state=0).fit(X, y)  # type: ignore[arg-type]
+
+    def frame(rows: np.ndarray) -> pl.DataFrame:
+        columns = {f"x{place}": rows[:, place] for place in range(3)}
+        return pl.DataFrame({**columns, "answer": clf.predict(rows).tolist()})
+
+    used = np.concatenate([clf.other_rows_[:100], clf.bound_rows_[:100]])
+    with pytest.raises(TrainingRowsError, match="200"):
+        abnet.certify_copy(clf, frame(X[used]), prediction="answer")
+    made = abnet.certify_copy(clf, frame(rng.normal(size=(300, 3))), prediction="answer")
+    assert made.statements[0].compared == 300  # type: ignore[attr-defined]

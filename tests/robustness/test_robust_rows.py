@@ -12,6 +12,7 @@ from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
 from abnet.robustness.robust_rows import RobustRows, robust_rows
 from abnet.tables.columns import NumericColumn
+from abnet.tables.preparation import StandardMap
 from robustness.networks import random_model
 
 N = 400
@@ -148,3 +149,20 @@ def test_what_cannot_be_computed_is_never_robust() -> None:
     for value in (np.nan, np.inf):
         with pytest.raises(ValueError, match="row 1"):
             robust_rows(model, np.array([[0.5, 1.0], [value, 1.0]]), tolerance=0.1)
+
+
+@pytest.mark.parametrize(("mean", "deviation"), [(0.0, 1.0), (1e9, 1e-3), (1e6, 1e-2), (-3e-7, 1e-9)])
+def test_a_point_is_printed_with_enough_digits_to_flip(mean: float, deviation: float) -> None:
+    """Twelve digits of a number near a billion say nothing of its thousandths."""
+    predictor = Compact(np.array([[[40.0]]]), np.zeros((1, 1)), np.array([[-1.0, 1.0]]))
+    model = Model(predictor, preparation=StandardMap((mean,), (deviation,)))
+    rows = mean + deviation * np.random.default_rng(3).normal(size=(60, 1))
+    found = robust_rows(model, rows, tolerance=0.3 * deviation)
+    flipped = [(place, row) for place, row in enumerate(found.rows) if row.changed is not None]
+    assert len(flipped) > 5
+    for place, row in flipped:
+        assert row.changed is not None
+        (cell,) = row.changed.values()
+        read = float(repr(float(cell)))
+        assert model.predict(np.array([[read]]))[0] != row.answer
+        assert abs(read - rows[place, 0]) <= 0.3 * deviation + 2.0 * np.spacing(abs(mean) + deviation)

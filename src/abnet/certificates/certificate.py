@@ -206,8 +206,8 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         """Compare the statements with the facts and with each other, without recomputing them.
 
         What the facts do not determine is not checked: the Gibbs losses behind an empirical risk, a density ratio, the
-        costs of rows, the target of a goal. That is the arithmetic of a certificate, not its truth: files are not
-        signed.
+        costs of rows, the target of a goal, where the model comes from, and whether a statement is missing. That is the
+        arithmetic of a certificate, not its truth: files have a checksum against accidents, but are not signed.
 
         Examples
         --------
@@ -311,8 +311,4 @@ def load_certificate(path: str | os.PathLike[str]) -> Certificate:
     ValueError
         If the file does not contain a certificate, or its bounds do not match its counts.
     """
-    record = read_record(path, "certificate")
-    try:
-        return Certificate.from_dict(record)
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
+    return read_record(path, "certificate", Certificate.from_dict)

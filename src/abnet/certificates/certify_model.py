@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from abnet.certificates import from_evidence
 from abnet.certificates.certificate import Certificate
+from abnet.certificates.copied_rows import warn_of_regular_copies
 from abnet.certificates.estimate import Estimate
 from abnet.certificates.evidence import observe
 from abnet.certificates.facts import Facts
@@ -127,7 +128,12 @@ def certify(
     if groups is None:
         check_groups(model, X, "groups")
     judged = judge_model(model, X, y)
-    order = row_order(row_hashes(X, y), drawn_seed(random_state), columns["groups"])
+    hashes = row_hashes(X, y)
+    if groups is None:
+        warn_of_regular_copies(
+            hashes, [judged.names[code] if code < len(judged.names) else "" for code in judged.truth]
+        )
+    order = row_order(hashes, drawn_seed(random_state), columns["groups"])
     recorded = getattr(model, "model_", model)
     regions = None
     if isinstance(recorded, HasRegions):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from abnet.certificates.cell_hashing import STEP, Hashes, mixed
 from abnet.certificates.row_hashing import cell_hashes, row_hashes
 
-__all__ = ["CopiesInStream", "regular_copies", "unlikely_copies", "warn_of_copies"]
+__all__ = ["CopiesInStream", "regular_copies", "unlikely_copies", "warn_of_copies", "warn_of_regular_copies"]
 
 _FEWEST_DISTINCT = 10
 """With fewer distinct rows, repetition means nothing: a table of two boolean columns has only four distinct rows."""
@@ -60,6 +60,33 @@ def warn_of_copies(
     found = unlikely_copies(X, codes, owners)
     if found:
         warnings.warn(_unlikely_copies_text(f"{found:,}", len(X), found / len(X)), stacklevel=2)
+
+
+def warn_of_regular_copies(hashes: Hashes, labels: Sequence[Any]) -> None:
+    """Warn if nearly every row of a class occurs equally often, more than once, for rows of any kind.
+
+    Parameters
+    ----------
+    hashes : array (n,)
+        From `row_hashes`.
+    labels : sequence (n,)
+
+    Examples
+    --------
+    >>> import warnings
+    >>> hashes = np.tile(row_hashes(np.arange(40.0).reshape(20, 2)), 2)
+    >>> with warnings.catch_warnings(record=True) as found:
+    ...     warnings.simplefilter("always")
+    ...     warn_of_regular_copies(hashes, ["ill"] * 40)
+    >>> str(found[0].message)[:43]
+    'Nearly every row of class ill occurs 2 time'
+    """
+    texts = np.array([str(label) for label in labels], object)
+    for name in dict.fromkeys(texts.tolist()):
+        n_copies = _usual_count(hashes[texts == name])
+        if n_copies > 1:
+            warnings.warn(_regular_copies_text(name, n_copies), stacklevel=3)
+            return
 
 
 def regular_copies(X: NDArray[Any]) -> int:
@@ -180,8 +207,8 @@ def _n_repeats(hashes: Hashes) -> int:
 def _regular_copies_text(name: Any, n_copies: int) -> str:
     return (
         f"Nearly every row of class {name} occurs {n_copies} times: these look like oversampled, augmented or grouped "
-        "rows. The certificate assumes that every row is an independent draw, so it does not hold for copies: fit on "
-        "the original rows (in Python, sample_weight can emphasise some)."
+        "rows. The certificate assumes that every row is an independent draw, so it does not hold for copies: use the "
+        "original rows (in training, sample_weight can emphasise some), or name the groups."
     )
 
 

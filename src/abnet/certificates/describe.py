@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from abnet.certificates.statements.rate_test import RateTest
 from abnet.certificates.statements.statement import Statement
 from abnet.utils.natural_order import natural_order
 from abnet.utils.text_layout import aligned, paragraphs
@@ -255,7 +256,7 @@ def assumptions(certificate: "Certificate") -> str:
     if facts.source != "test set":
         parts.append(f"{_PREMISES[facts.source, facts.trained]}.")
     if any(getattr(statement, "rule", None) is not None for statement in certificate.statements):
-        parts.append("The candidate thresholds were fixed on other rows.")
+        parts.append(_origin_of_threshold(certificate))
     own = [statement.assumption for statement in certificate.statements if statement.assumption is not None]
     parts += dict.fromkeys(own)
     if facts.n_groups is not None:
@@ -266,6 +267,13 @@ def assumptions(certificate: "Certificate") -> str:
         row = facts.counted().removeprefix("bound ")
         parts.append(f"The bound counts every {row} once; sample weights affect training only.")
     return " ".join(parts)
+
+
+def _origin_of_threshold(certificate: "Certificate") -> str:
+    """Where the candidate thresholds come from."""
+    if any(test.by_rank for test in certificate.each(RateTest)):
+        return "The candidate thresholds are scores of these rows, tested in an order that was fixed before."
+    return "The candidate thresholds were fixed on other rows."
 
 
 def _assumed(certificate: "Certificate") -> str:

@@ -53,6 +53,6 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     def load(cls, path: str | os.PathLike[str]) -> "Estimate":
         """Read a file written by `save`."""
         try:
-            return msgspec.convert(read_record(path, "estimate"), cls)
+            return read_record(path, "estimate", lambda record: msgspec.convert(record, cls))
         except msgspec.ValidationError as error:
             raise ValueError(f"{path} does not contain an estimate: {error}") from error

@@ -6,6 +6,7 @@ enough for a model file. Rows cannot be read from it; one can only test whether 
 
 import base64
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -211,6 +212,10 @@ class FittedRows:
     ----------
     stored : RowFilter
         The result of `row_filter`.
+    n_classes : int
+        For rows without labels (`add_unlabelled`): number of labels that are tried for each. The chance of finding a
+        new row is then up to so many times as large, because two equal rows have the same one of K labels with a
+        probability of at least 1/K.
 
     Examples
     --------
@@ -221,7 +226,7 @@ class FittedRows:
     (50, 100, 18, True)
     """
 
-    def __init__(self, stored: RowFilter) -> None:
+    def __init__(self, stored: RowFilter, n_classes: int = 1) -> None:
         n = stored.rows
         once = stored.once
         twice = stored.twice
@@ -235,7 +240,7 @@ class FittedRows:
         self._tables = frozenset(stored.tables)
         p = 1.0 - once / n
         p = min(1.0, p + 3.0 * math.sqrt(once * p + 2 * twice + 2) / n)
-        self._chance = p + (1.0 - p) * _FALSE_POSITIVES
+        self._chance = min(1.0, n_classes * (p + (1.0 - p) * _FALSE_POSITIVES))
         self.counts = RowsFound()
 
     def add(self, X: Any, y: NDArray[Any]) -> None:
@@ -243,8 +248,28 @@ class FittedRows:
         if not len(y):
             return
         hashes = _rounded_hashes(X, y)
-        is_found = self._bits[_places(hashes, len(self._bits))].all(axis=1)
-        self.counts += RowsFound(len(y), int(np.count_nonzero(is_found)), hash_sum(hashes))
+        self.counts += RowsFound(len(y), int(np.count_nonzero(self._finds(hashes))), hash_sum(hashes))
+
+    def add_unlabelled(self, X: Any, labels: Iterable[float]) -> None:
+        """Look up prepared rows whose labels are unknown, with each of the labels.
+
+        Examples
+        --------
+        >>> X, y = np.arange(200.0).reshape(100, 2), np.tile([-1.0, 1.0], 50)
+        >>> seen = FittedRows(row_filter(X[:50], y[:50]), n_classes=2)
+        >>> seen.add_unlabelled(X, [-1.0, 1.0])
+        >>> seen.found, seen.reused
+        (50, True)
+        """
+        n_rows = len(X)
+        is_found = np.zeros(n_rows, bool)
+        for label in labels:
+            is_found |= self._finds(_rounded_hashes(X, np.full(n_rows, label)))
+        self.counts += RowsFound(n_rows, int(np.count_nonzero(is_found)))
+
+    def _finds(self, hashes: Hashes) -> NDArray[np.bool_]:
+        """Which rows are in the filter."""
+        return np.asarray(self._bits[_places(hashes, len(self._bits))].all(axis=1))
 
     @property
     def n_rows(self) -> int:

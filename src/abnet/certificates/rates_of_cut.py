@@ -1,8 +1,10 @@
 """What a cut costs: share of the rows predicted as positive, recall, precision and error rate, as statements."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from abnet.certificates.cut_counts import CutCounts
+from abnet.certificates.statements.chosen_cut import ChosenCutError, ChosenPrecision
 from abnet.certificates.statements.cut_bound import CutBound
 from abnet.certificates.statements.cut_error import CutError
 from abnet.certificates.statements.decision_rule import CutRule
@@ -15,6 +17,8 @@ from abnet.certificates.statements.statement import Statement
 __all__ = ["first_warning", "rates_of_cut"]
 
 _KINDS = (RecallBound, PrecisionBound, Flagged, CutError)
+_BY_RANK: dict[type[CutBound], type[CutBound]] = {PrecisionBound: ChosenPrecision, CutError: ChosenCutError}
+"""Limits that hold at every threshold on the line, in place of those that do not."""
 
 
 def rates_of_cut(
@@ -25,6 +29,7 @@ def rates_of_cut(
     delta: float,
     n_candidates: int,
     n_thresholds: int = 1,
+    by_rank: bool = False,
 ) -> list[CutBound]:
     """Bounds on what a cut costs: each holds with its own confidence 1-δ.
 
@@ -39,6 +44,8 @@ def rates_of_cut(
         Number of models among which one is chosen with these rows.
     n_thresholds : int
         Number of thresholds among which this one was selected with these rows.
+    by_rank : bool
+        Whether they are scores of these rows: then only limits that hold at every threshold on the line are stated.
 
     Examples
     --------
@@ -48,11 +55,13 @@ def rates_of_cut(
     [('RecallBound', 'at least', 0.836), ('PrecisionBound', 'at least', 0.747), ('Flagged', 'at most', 0.415), \
 ('CutError', 'at most', 0.133)]
     """
-    bounds = (
+    kinds: list[Any] = [kind for kind in _KINDS if kind is not without]
+    if by_rank:
+        kinds = [_BY_RANK.get(kind, kind) for kind in kinds]
+    bounds = [
         kind.of_cut(counts, rule, delta=delta, n_candidates=n_candidates * n_thresholds, n_thresholds=n_thresholds)
-        for kind in _KINDS
-        if kind is not without
-    )
+        for kind in kinds
+    ]
     return [bound for bound in bounds if bound is not None]
 
 

@@ -1,7 +1,7 @@
 """`certify_scores`: certify decisions from the scores of any model."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,7 +11,10 @@ from abnet.certificates.decision import Decision
 from abnet.certificates.evidence import observe
 from abnet.certificates.facts import Facts
 from abnet.certificates.goals import Goal
+from abnet.certificates.goals.goal import RateGoal
 from abnet.certificates.joint_shares import JointNames, Makes, hold_jointly
+from abnet.certificates.keyed_order import bet_keys, row_order
+from abnet.certificates.meet_by_rank import meet_by_rank
 from abnet.certificates.meet_goal import meet
 from abnet.certificates.random_seed import drawn_seed
 from abnet.certificates.row_hashing import row_hashes
@@ -20,8 +23,12 @@ from abnet.certificates.statements.statement import Statement
 from abnet.certificates.terms import Terms
 from abnet.certificates.validation_scores import ValidationScores
 from abnet.utils.checks import level
+from abnet.utils.errors import Parameter, ParameterError
 
 __all__ = ["certify_scores"]
+
+ASIDE = 0.3
+"""Fraction of the rows that fixes a threshold for costs, by default."""
 
 
 def certify_scores(
@@ -33,15 +40,16 @@ def certify_scores(
     positive: Any = None,
     delta: float = 0.05,
     n_candidates: int = 1,
-    aside: float = 0.3,
+    aside: float | None = None,
     joint: JointNames | None = None,
     random_state: int | None = None,
 ) -> Certificate:
     """Certify a decision threshold from the scores of any model, on rows held out from its training.
 
-    A random fraction of the rows is set aside to fix the candidate thresholds; the other rows certify one of them. The
-    random choice depends on a hash of the scores, labels and answers, not on row positions
-    (`abnet.certificates.split.Split`).
+    For a target rate, all rows test the thresholds, which lie between their own scores, in an order that is fixed in
+    advance (`abnet.certificates.thresholds.rank_tests`). For `Costs`, a random fraction of the rows is set aside to fix
+    the threshold, and the others certify it. Random choices depend on a hash of the scores, labels and answers, not on
+    row positions (`abnet.certificates.keyed_order`).
 
     Parameters
     ----------
@@ -62,14 +70,14 @@ def certify_scores(
         Maximum probability that the promise fails.
     n_candidates : int
         Number of models among which you choose with these rows.
-    aside : float
-        Fraction of the rows that fixes the thresholds.
+    aside : float, optional
+        For `Costs`: fraction of the rows that fixes the threshold; by default 0.3.
     joint : sequence of str or dict, optional
         Names of statements that are to hold jointly, as for `abnet.certify`, such as "recall of ill", "precision for
         ill" and "error rate of the decision rule". The target is then tested at its share of δ.
     random_state : int, optional
-        Seed for choosing these rows; drawn anew by default. Fix it in advance, because trying several seeds is choosing
-        among candidates.
+        Seed for choosing these rows, and for the order in which rows with equal scores are tested; drawn anew by
+        default. Fix it in advance, because trying several seeds is choosing among candidates.
 
     Returns
     -------
@@ -84,7 +92,7 @@ def certify_scores(
     >>> from abnet import TargetRecall
     >>> made = certify_scores(scores, np.where(ill, "ill", "well"), TargetRecall(0.9, positive="ill"))
     >>> made.statements[0].value, made.facts.n_rows
-    (0.9, 1400)
+    (0.9, 2000)
     """
     values = np.asarray(scores, np.float64)
     labels = np.asarray(y)
@@ -93,45 +101,68 @@ def certify_scores(
     hashed = {"score": values}
     if answers is not None:
         hashed["answer"] = np.asarray(answers)
-    split = Split.of(row_hashes(hashed, labels), level("aside", aside), drawn_seed(random_state))
+    hashes = row_hashes(hashed, labels)
+    seed = drawn_seed(random_state)
     names, truth, codes = goal.code_labels(labels, values, answers, positive)
-    # A row with a label that the goal does not name costs the same whatever is answered, so it decides no threshold.
-    first = split.first[truth[split.first] < len(names)]
-    if not len(first):
-        raise ValueError(f"no row that was set aside is {' or '.join(names)}, so no threshold can be found.")
-    held = ValidationScores(values[first], truth[first])
-    counted_scores = values[split.counted]
-    counted_truth = truth[split.counted]
-    counted_answers = None
-    if codes is not None:
-        held = replace(held, answers=codes[first])
-        counted_answers = codes[split.counted]
     terms = Terms(delta=delta, n_candidates=n_candidates, source="test set")
+    rows = _Rows(values, truth, codes)
+    ranked = isinstance(goal, RateGoal) and goal.ranked is not None
+    if ranked and aside is not None:
+        raise ParameterError("{} is for costs: a target tests all rows.", Parameter("aside"))
+    held: ValidationScores | None = None
+    if not ranked:
+        share = ASIDE
+        if aside is not None:
+            share = level("aside", aside)
+        held, rows = _set_aside(rows, Split.of(hashes, share, seed), names)
 
     def met(chosen_at: float, delta: float) -> tuple[Decision | None, list[Statement]]:
-        return meet(
-            goal,
-            held,
-            counted_scores,
-            counted_truth,
-            names,
-            replace(terms, delta=chosen_at),
-            keys=np.arange(len(counted_truth)),
-            answers=counted_answers,
-            beside=replace(terms, delta=delta),
-        )
+        test = replace(terms, delta=chosen_at)
+        beside = replace(terms, delta=delta)
+        if isinstance(goal, RateGoal) and held is None:
+            keys = bet_keys(row_order(hashes, seed))
+            return meet_by_rank(
+                goal, rows.scores, rows.truth, names, test, keys=keys, answers=rows.answers, beside=beside
+            )
+        assert held is not None
+        keys = np.arange(len(rows.truth), dtype=np.uint64)
+        return meet(goal, held, rows.scores, rows.truth, names, test, keys=keys, answers=rows.answers, beside=beside)
 
     target = met(delta, delta)[1][0].unit
 
     def made(makes: Makes) -> Certificate:
         decision, statements = met(makes.choosing(target), makes.delta)
-        answered = counted_answers
+        answered = rows.answers
         if answered is None:
-            answered = _answers_of(decision, counted_scores, len(names))
-        evidence = observe(answered, counted_truth, names)
+            answered = _answers_of(decision, rows.scores, len(names))
+        evidence = observe(answered, rows.truth, names)
         return Certificate(statements=tuple(statements), facts=Facts.of(evidence, terms))
 
     return hold_jointly(made, delta, joint)
+
+
+class _Rows(NamedTuple):
+    """Rows with scores, their classes, and the model's answers if the goal is about them."""
+
+    scores: NDArray[np.float64]
+    truth: NDArray[np.intp]
+    answers: NDArray[np.intp] | None
+
+    def at(self, places: NDArray[np.intp]) -> "_Rows":
+        """Some of the rows."""
+        answers = None
+        if self.answers is not None:
+            answers = self.answers[places]
+        return _Rows(self.scores[places], self.truth[places], answers)
+
+
+def _set_aside(rows: _Rows, split: Split, names: tuple[str, ...]) -> tuple[ValidationScores, _Rows]:
+    """The rows that fix the threshold, and the rows that are counted."""
+    # A row with a label that the goal does not name costs the same whatever is answered, so it decides no threshold.
+    first = rows.at(split.first[rows.truth[split.first] < len(names)])
+    if not len(first.truth):
+        raise ValueError(f"no row that was set aside is {' or '.join(names)}, so no threshold can be found.")
+    return ValidationScores(first.scores, first.truth, answers=first.answers), rows.at(split.counted)
 
 
 def _answers_of(decision: Decision | None, scores: NDArray[np.float64], n_classes: int) -> NDArray[np.intp]:

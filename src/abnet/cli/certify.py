@@ -91,11 +91,11 @@ Save = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write the certificate as JSON; `abnet inspect` reads it.")
 ]
 Aside = Annotated[
-    float,
+    float | None,
     typer.Option(
         metavar="SHARE",
         rich_help_panel="Certificate",
-        help="Share of the rows, chosen at random, that sets the threshold of a target or of costs.",
+        help="For costs: share of the rows, chosen at random, that sets the threshold; 0.3 by default.",
     ),
 ]
 Seed = Annotated[
@@ -138,15 +138,15 @@ def certify(
     sets: options.PredictionSets = None,
     sets_by_class: options.SetsByClass = False,
     joint: options.Joint = None,
-    aside: Aside = 0.3,
+    aside: Aside = None,
     random_state: Seed = None,
 ) -> None:
     """Certify a fitted model on labelled rows that were held out from training.
 
     The model is an abnet model file, or the predictions of any other model in a
     table. Rows that the model was trained on are refused (exit code 1). A missing
-    answer and an unknown label count as errors. With a target or costs, some of
-    the rows set the threshold and the others certify it.
+    answer and an unknown label count as errors. With costs, some of the
+    rows set the threshold and the others certify it.
 
     abnet certify model.abnet fresh.csv
     abnet certify model.abnet fresh.csv --confusion

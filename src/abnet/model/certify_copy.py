@@ -3,15 +3,21 @@
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from abnet.certificates.certificate import Certificate
+from abnet.certificates.fitted_rows import FittedRows
 from abnet.certificates.statements.copied_error import CopiedErrorBound
 from abnet.certificates.statements.error_bound import ErrorBound
+from abnet.model.model import Model
 from abnet.model.predict_table import predict_table
-from abnet.model.table_rows import ModelOrPath, as_model, frames_of
+from abnet.model.table_rows import ModelOrPath, as_model, frames_of, prepared
 from abnet.tables.named_columns import cell_texts, check_named, label_text
 from abnet.tables.table import as_table
 from abnet.utils.checks import count, level
+from abnet.utils.coded_rows import dense
+from abnet.utils.errors import TrainingRowsError
+from abnet.utils.label_values import label_values
 
 __all__ = ["certify_copy"]
 
@@ -37,6 +43,12 @@ def certify_copy(
     n_candidates : int
         Number of copies among which one is chosen with these rows, such as quantisations to different numbers of bits.
 
+    Raises
+    ------
+    TrainingRowsError
+        A ValueError: the model was fitted on more of the rows than chance explains. Whether the *copy* was made with
+        them, as by calibrating a quantisation, cannot be recognised.
+
     Returns
     -------
     Certificate
@@ -52,18 +64,32 @@ def certify_copy(
             "the model has no certificate of its error rate by counted errors: certify it on labelled rows first."
         )
     vote = error.answers == "vote"
+    seen = _filter_of_cells(loaded)
     compared = 0
     differing = 0
     for batch in frames_of(table):
         check_named("prediction", [prediction], batch.columns)
-        answers = predict_table(loaded, batch.drop(prediction), vote=vote).frame
+        rows = batch.drop(prediction)
+        answers = predict_table(loaded, rows, vote=vote).frame
         assert answers is not None
+        if seen is not None:
+            n_classes = len(loaded.labels.names)
+            inputs = dense(prepared(loaded, as_table(rows)).inputs)
+            seen.add_unlabelled(inputs, label_values(np.arange(n_classes), n_classes).tolist())
         copied = cell_texts(as_table(batch), prediction)
         for own, other in zip(answers["prediction"].to_list(), copied, strict=True):
             compared += 1
             differing += own is None or other is None or label_text(str(own)) != label_text(other)
     if compared == 0:
         raise ValueError("the table has no rows to compare the answers on.")
+    if seen is not None and seen.reused:
+        raise TrainingRowsError(
+            "{} of {} rows have the values of rows that the model was fitted on (by chance there would be at most {}): "
+            "compare the answers on rows that took no part in training.",
+            f"{seen.found:,}",
+            f"{seen.n_rows:,}",
+            f"{seen.allowed:,}",
+        )
     candidates = certified.facts.n_candidates * count("n_candidates", n_candidates)
     facts = msgspec.structs.replace(certified.facts, delta=level("delta", delta), n_candidates=candidates)
     made = CopiedErrorBound.from_counts(
@@ -75,3 +101,11 @@ def certify_copy(
         n_candidates=candidates,
     )
     return Certificate(statements=(made,), facts=facts, model=certified.model)
+
+
+def _filter_of_cells(model: Model) -> FittedRows | None:
+    """The filter of the model's training rows, for rows without labels; None if it stores none."""
+    stored = model.card.row_filter
+    if stored is None:
+        return None
+    return FittedRows(stored, n_classes=len(model.labels.names))

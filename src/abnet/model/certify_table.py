@@ -98,7 +98,7 @@ def certify_table(
     goal: Goal | None = None,
     sets: Sets | None = None,
     joint: JointNames | None = None,
-    aside: float = 0.3,
+    aside: float | None = None,
     random_state: int | None = None,
     delta: float = 0.05,
     n_candidates: int = 1,
@@ -127,8 +127,8 @@ def certify_table(
         (`abnet.prediction_sets`). `predict_table` takes them from the saved certificate.
     joint : sequence of str or dict, optional
         Names of statements that are to hold jointly, as for `abnet.certify`.
-    aside : float
-        Fraction of the rows, chosen at random, that fixes the thresholds of a goal.
+    aside : float, optional
+        For `Costs`: fraction of the rows, chosen at random, that fixes the threshold; by default 0.3.
     random_state : int, optional
         Seed for choosing these rows and for the order in which betting bounds read the rows; drawn anew by default.
     delta : float
@@ -201,7 +201,7 @@ def certify_predictions(
     goal: Goal | None = None,
     positive_class: str | None = None,
     joint: JointNames | None = None,
-    aside: float = 0.3,
+    aside: float | None = None,
     random_state: int | None = None,
     delta: float = 0.05,
     n_candidates: int = 1,
@@ -369,7 +369,7 @@ class _Wanted:
     positive: str | None = None
     by: str | None = None
     group: str | None = None
-    aside: float = 0.3
+    aside: float | None = None
     random_state: int | None = None
     requests: Requests = field(default_factory=Requests)
 
@@ -396,7 +396,8 @@ class _Wanted:
 
     def check(self) -> None:
         """Raise a ParameterError for options that cannot be combined."""
-        check_fraction("aside", self.aside)
+        if self.aside is not None:
+            check_fraction("aside", self.aside)
         by = Parameter("by")
         group = Parameter("group")
         if len(self.columns) > 1:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.certificates.certificate import Certificate
+from abnet.certificates.copied_rows import CopiesInStream
 from abnet.certificates.decision import ARGMAX, Decision, confidence
 from abnet.certificates.fitted_rows import FittedRows
 from abnet.certificates.grouped_rows import check_single_rows
@@ -216,6 +217,7 @@ def judge_model_rows(
         result.decision = model.decision
         result.promised = model.certificate
     watch = InputWatch(model)
+    copies = CopiesInStream()
     n_before = 0
     for batch in frames_of(table, progress=lambda share: report_progress("Predicting the rows", share)):
         frame = as_table(batch, before=n_before)
@@ -242,9 +244,15 @@ def judge_model_rows(
         if probabilities:
             shares = model.probabilities_from_scores(model.predictor.scores(read.inputs))
             result.probabilities.append(shares[is_labelled])
+        codes = np.array([_code_of(label, known) for label in labels], np.intp)
+        inputs = dense(read.inputs[is_labelled])
+        if len(codes):
+            copies.add(inputs, codes)
         if result.fitted_rows is not None:
-            codes = np.array([_code_of(label, known) for label in labels], np.intp)
-            result.fitted_rows.add(dense(read.inputs[is_labelled]), label_values(codes, len(known)))
+            result.fitted_rows.add(inputs, label_values(codes, len(known)))
+    copied = copies.warning(known)
+    if copied and "group" not in named_columns:
+        result.further_notes.append(copied)
     result.inputs = watch.check(result.unseen)
     refuse_shift(result.inputs, allow_shift=allow_shift)
     return result

@@ -49,9 +49,17 @@ class _Moving:
     scale: float
 
     def cell(self, row: int, feature: float) -> float:
-        """The number in a row's interval whose feature this is, to 12 digits."""
-        number = np.clip(feature * self.scale + self.mean, self.low[row], self.high[row])
-        return float(f"{number:.12g}")
+        """The number with the fewest digits in the interval of a row that has this feature, or the nearest one.
+
+        Between neighbouring numbers of a column with a large mean and a small deviation there are several features.
+        """
+        number = float(np.clip(feature * self.scale + self.mean, self.low[row], self.high[row]))
+        for digits in range(1, 17):
+            shorter = float(f"{number:.{digits}g}")
+            is_inside = self.low[row] <= shorter <= self.high[row]
+            if is_inside and np.float32((shorter - self.mean) / self.scale) == np.float32(feature):
+                return shorter
+        return number
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from abnet.certificates import thresholds
 from abnet.certificates.cut_counts import CutCounts
-from abnet.certificates.goals.goal import RateGoal, Trials, required
+from abnet.certificates.goals.goal import RankCounts, RateGoal, Trials, required
 from abnet.utils.errors import Parameter, ParameterError
 
 if TYPE_CHECKING:
@@ -120,6 +120,8 @@ class CutGoal(RateGoal):
         classes: Sequence[str],
         terms: "Terms",
         rows_needed: int | None,
+        *,
+        by_rank: bool = False,
     ) -> "Statement":
         """At least this share of new rows succeeds."""
         from abnet.certificates.statements.decision_rule import CutRule
@@ -130,12 +132,13 @@ class CutGoal(RateGoal):
             rate=self.rate,
             rule=CutRule.of(decision, classes),
             rows_needed=rows_needed,
+            by_rank=by_rank,
             delta=terms.delta,
             n_candidates=terms.n_candidates,
         )
 
     def beside(
-        self, decision: "Decision", evidence: "Evidence", candidates: "Candidates", terms: "Terms"
+        self, decision: "Decision", evidence: "Evidence", n_thresholds: int, terms: "Terms", *, by_rank: bool = False
     ) -> "Sequence[Statement]":
         """What the threshold costs: bounds on the other rates."""
         from abnet.certificates.rates_of_cut import rates_of_cut
@@ -145,10 +148,38 @@ class CutGoal(RateGoal):
             thresholds.cut_counts(evidence, decision),
             CutRule.of(decision, evidence.classes),
             without=self.statement_type().rate_bound,
-            n_thresholds=candidates.n_selectable,
+            n_thresholds=n_thresholds,
+            by_rank=by_rank,
             delta=terms.delta,
             n_candidates=terms.n_candidates,
         )
+
+    def at_ranks(
+        self, truth: "NDArray[np.intp]", answers: "NDArray[np.intp] | None", classes: Sequence[str]
+    ) -> "RankCounts":
+        """What is counted at every rank."""
+        import numpy as np
+
+        is_positive = truth == [str(label) for label in classes].index(str(self.positive))
+        positives_above = np.cumsum(is_positive)
+        rows_above = np.arange(1, len(truth) + 1)
+        positives = int(is_positive.sum())
+        counts = CutCounts(
+            positives=positives,
+            positives_above=positives_above,  # type: ignore[arg-type]
+            negatives=len(truth) - positives,
+            negatives_above=rows_above - positives_above,
+            rows=len(truth),
+            rows_above=rows_above,  # type: ignore[arg-type]
+        )
+        failures, trials = self.failures(counts)
+        merits = np.asarray(self.merit(counts), np.float64)
+        return RankCounts(np.asarray(failures), np.broadcast_to(trials, len(truth)), merits)
+
+    def decision_above(self, threshold: float, classes: Sequence[str]) -> "Decision":
+        """Predict the positive class above the threshold."""
+        code = [str(label) for label in classes].index(str(self.positive))
+        return thresholds.cuts([threshold], code)[0]
 
     def concerns(self, trade_off: "TradeOff") -> bool:
         """Whether the table is about predicting a class."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from abnet.certificates import thresholds
-from abnet.certificates.goals.goal import GoalOption, RateGoal, Trials, goal, required
+from abnet.certificates.goals.goal import GoalOption, RankCounts, RateGoal, Trials, goal, required
 from abnet.utils.wording import percent
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ class TargetError(RateGoal):
         rank=10,
     )
     needs_confidence = True
+    ranked = "rows above"
 
     def __str__(self) -> str:
         return f"An error rate of {percent(self.error)} among answered rows"
@@ -90,6 +91,8 @@ class TargetError(RateGoal):
         classes: Sequence[str],
         terms: "Terms",
         rows_needed: int | None,
+        *,
+        by_rank: bool = False,
     ) -> "Statement":
         """The error rate among answered rows is at most the target."""
         from abnet.certificates.statements.answered_error import AnsweredErrorTest
@@ -101,12 +104,13 @@ class TargetError(RateGoal):
             limit=self.error,
             rule=AbstainRule.of(decision),
             rows_needed=rows_needed,
+            by_rank=by_rank,
             delta=terms.delta,
             n_candidates=terms.n_candidates,
         )
 
     def beside(
-        self, decision: "Decision", evidence: "Evidence", candidates: "Candidates", terms: "Terms"
+        self, decision: "Decision", evidence: "Evidence", n_thresholds: int, terms: "Terms", *, by_rank: bool = False
     ) -> "Sequence[Statement]":
         """The share of rows that are answered."""
         from abnet.certificates.statements.coverage import Coverage
@@ -114,11 +118,25 @@ class TargetError(RateGoal):
         coverage = Coverage.from_counts(
             answered=self.trials(evidence, decision).trials,
             n=evidence.n_rows,
-            n_thresholds=candidates.n_selectable,
+            n_thresholds=n_thresholds,
             delta=terms.delta,
-            n_candidates=terms.n_candidates * candidates.n_selectable,
+            n_candidates=terms.n_candidates * n_thresholds,
         )
         return [coverage]
+
+    def at_ranks(
+        self, truth: "NDArray[np.intp]", answers: "NDArray[np.intp] | None", classes: Sequence[str]
+    ) -> "RankCounts":
+        """Wrong answers among the rows with the largest confidence; the merit is the number of answered rows."""
+        import numpy as np
+
+        assert answers is not None
+        answered = np.arange(1, len(truth) + 1)
+        return RankCounts(np.cumsum(answers != truth), answered, answered.astype(np.float64))
+
+    def decision_above(self, threshold: float, classes: Sequence[str]) -> "Decision":
+        """Answer the rows whose confidence is above the threshold."""
+        return thresholds.abstentions([threshold])[0]
 
     def concerns(self, trade_off: "TradeOff") -> bool:
         """Whether the table is about abstaining."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from abnet.certificates.trade_off import TradeOff
     from abnet.certificates.validation_scores import ValidationScores
 
-__all__ = ["GOALS", "Goal", "GoalOption", "RateGoal", "Trials", "goal", "goals_by_rank", "required"]
+__all__ = ["GOALS", "Goal", "GoalOption", "RankCounts", "RateGoal", "Trials", "goal", "goals_by_rank", "required"]
 
 GOALS: "dict[str, type[Goal]]" = {}
 """The goals by the parameter name of their option."""
@@ -185,6 +185,21 @@ class Trials(NamedTuple):
     trials: int
 
 
+class RankCounts(NamedTuple):
+    """What is counted at every rank of the rows: at the m-th, the m rows with the largest scores are above.
+
+    Attributes
+    ----------
+    failures, trials : int array (n,)
+    merits : float array (n,)
+        Among the ranks that pass, the first one with the largest merit is selected.
+    """
+
+    failures: "NDArray[np.int64]"
+    trials: "NDArray[np.int64]"
+    merits: "NDArray[np.float64]"
+
+
 class RateGoal(Goal):
     """A goal that limits the rate of failures among some of the rows.
 
@@ -203,6 +218,11 @@ class RateGoal(Goal):
     A. N. Angelopoulos, S. Bates, E. J. Candès, M. I. Jordan, L. Lei (2021), Learn then Test. Y. Geifman, R. El-Yaniv
     (2017), Selective classification for deep neural networks.
     """
+
+    ranked: "ClassVar[Literal['rows above', 'class'] | None]" = None
+    """Where failures are counted, if thresholds may be scores of the counted rows themselves
+    (`abnet.certificates.thresholds.rank_tests`): among the rows above the threshold, or among the rows of a class. None
+    if thresholds have to be fixed on other rows."""
 
     @property
     @abstractmethod
@@ -226,19 +246,60 @@ class RateGoal(Goal):
         classes: Sequence[str],
         terms: "Terms",
         rows_needed: int | None,
+        *,
+        by_rank: bool = False,
     ) -> "Statement":
-        """The statement that the decision meets the goal; its value is None if it did not pass its test."""
+        """The statement that the decision meets the goal; its value is None if it did not pass its test.
+
+        Parameters
+        ----------
+        by_rank : bool
+            Whether the threshold is a score of the counted rows.
+        """
 
     @abstractmethod
     def beside(
-        self, decision: "Decision", evidence: "Evidence", candidates: "Candidates", terms: "Terms"
+        self, decision: "Decision", evidence: "Evidence", n_thresholds: int, terms: "Terms", *, by_rank: bool = False
     ) -> "Sequence[Statement]":
-        """What is stated beside the goal: what the decision costs."""
+        """What is stated beside the goal: what the decision costs.
+
+        Parameters
+        ----------
+        n_thresholds : int
+            Number of thresholds among which this one was selected.
+        by_rank : bool
+            Whether they are scores of the counted rows. Then only limits that hold at all thresholds are stated.
+        """
+
+    def at_ranks(
+        self, truth: "NDArray[np.intp]", answers: "NDArray[np.intp] | None", classes: Sequence[str]
+    ) -> "RankCounts":
+        """What is counted at every rank, for a goal that is `ranked`.
+
+        Parameters
+        ----------
+        truth : int array (n,)
+            Classes of the rows, by decreasing score.
+        answers : int array (n,) or None
+            The model's answers, for a goal about them.
+        classes : sequence of str
+        """
+        raise NotImplementedError
+
+    def decision_above(self, threshold: float, classes: Sequence[str]) -> "Decision":
+        """The decision with a threshold, for a goal that is `ranked`."""
+        raise NotImplementedError
 
     def __post_init__(self) -> None:
         if not 0.0 < self.rate < 1.0:
             name = self.option.name.removeprefix("target_")
             raise ValueError(f"{name} must lie strictly between 0 and 1; got {self.rate}.")
+
+    def tail(self, trials: Trials) -> float:
+        """Probability of at most so many failures if their rate is the largest that the goal allows."""
+        from abnet.bounds.clopper_pearson import binomial_tail
+
+        return binomial_tail(trials.failures, trials.trials, self.limit)
 
     def as_options(self) -> dict[str, Any]:
         """The option, with its rate."""
@@ -256,7 +317,7 @@ class RateGoal(Goal):
             return None, [self.statement(first, tests[0], evidence.classes, terms, needed)]
         decision = candidates.decisions[place]
         made = self.statement(decision, tests[place], evidence.classes, terms, None)
-        return decision, [made, *self.beside(decision, evidence, candidates, beside or terms)]
+        return decision, [made, *self.beside(decision, evidence, candidates.n_selectable, beside or terms)]
 
     def _rows_needed(self, first: Trials, n_rows: int, candidates: "Candidates", terms: "Terms") -> int | None:
         """Rows that the first threshold would need, at the rate among validation rows and held-out rows together."""

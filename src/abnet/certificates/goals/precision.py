@@ -40,6 +40,8 @@ class TargetPrecision(CutGoal):
         positive_class="required",
     )
 
+    ranked = "rows above"
+
     @classmethod
     def statement_type(cls) -> "type[CutTest]":
         """`PrecisionTest`."""

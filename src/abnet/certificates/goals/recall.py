@@ -40,6 +40,8 @@ class TargetRecall(CutGoal):
         positive_class="required",
     )
 
+    ranked = "class"
+
     @classmethod
     def statement_type(cls) -> "type[CutTest]":
         """`RecallTest`."""
@@ -67,7 +69,6 @@ class TargetRecall(CutGoal):
         return thresholds.rising(scores, is_positive, most_below=2.0 * (1.0 - self.recall))
 
     def merit(self, counts: CutCounts) -> float:
-        """The precision."""
-        if counts.rows_above == 0:
-            return 0.0
-        return counts.positives_above / counts.rows_above
+        """The precision; 0 if no row is above the threshold."""
+        none_above = counts.rows_above == 0
+        return counts.positives_above / (counts.rows_above + none_above)

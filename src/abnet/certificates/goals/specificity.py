@@ -42,6 +42,8 @@ class TargetSpecificity(CutGoal):
         positive_class="required",
     )
 
+    ranked = "class"
+
     @classmethod
     def statement_type(cls) -> "type[CutTest]":
         """`SpecificityTest`."""

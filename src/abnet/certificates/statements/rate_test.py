@@ -27,11 +27,15 @@ class RateTest(GoalStatement, frozen=True, kw_only=True):
         The rows that fail, among those that could.
     rows_needed : int or None
         If nothing could be certified: an estimate of the number of rows that would suffice.
+    by_rank : bool
+        Whether the threshold is a score of the counted rows (`abnet.certificates.thresholds.rank_tests`); otherwise
+        thresholds were fixed on other rows.
     """
 
     failures: int
     trials: int
     rows_needed: int | None = None
+    by_rank: bool = False
 
     @property
     @abstractmethod
@@ -53,7 +57,11 @@ class RateTest(GoalStatement, frozen=True, kw_only=True):
         if self.rows_needed is not None:
             needed = f"About {number_of(self.rows_needed, facts.counted())} would be needed."
         counted = f"{number_of(self.failures, 'failure')} in {number_of(self.trials, 'row')}"
-        return f"{self.target} could not be certified with {confidence(self.delta)} confidence ({counted}). {needed}"
+        second = 2 * facts.n_candidates
+        return (
+            f"{self.target} could not be certified with {confidence(self.delta)} confidence ({counted}). {needed} "
+            f"Another target on the same rows is a second try: declare n_candidates = {second}, or use other rows."
+        )
 
 
 class CutTest(RateTest, frozen=True, kw_only=True):

@@ -116,7 +116,7 @@ class TrainedErrorBound(AnswerErrorRate, frozen=True, kw_only=True, tag="error, 
         if self.tandem is not None:
             parts = [part for part in certificate.each(TrainedErrorBound) if part.tandem is not None]
             check_mean_of_classes(self, "tandem", parts)
-            self._check_orders(self.tandem)
+            self._check_orders(self.tandem, len(facts.classes))
             if facts.n_groups is None:
                 self._check_errors(self.tandem, facts)
         gibbs = certificate.find(TrainedGibbsBound, self.label)
@@ -124,7 +124,7 @@ class TrainedErrorBound(AnswerErrorRate, frozen=True, kw_only=True, tag="error, 
             for name in _SHARED:
                 self.expect(name, getattr(self, name), getattr(gibbs, name))
 
-    def _check_orders(self, tandem: float) -> None:
+    def _check_orders(self, tandem: float, n_classes: int) -> None:
         """Raise a ValueError if the second moments of the losses contradict the first ones."""
         if self.expected_tandem is not None:
             self.expect_at_most("expected_tandem", self.expected_tandem, self.expected_risk or 0.0)
@@ -132,6 +132,12 @@ class TrainedErrorBound(AnswerErrorRate, frozen=True, kw_only=True, tag="error, 
             return
         self.expect_at_most("tandem", tandem, self.risk + _SUM_TOLERANCE)
         self.expect_at_most("square of the risk", self.risk**2, tandem + _SUM_TOLERANCE)
+        # Expected losses p in [f, c] have p² <= (f + c) p - f c. The losses of two labels add up to 1.
+        largest = 1.0
+        if n_classes == 2:
+            largest = 1.0 - self.floor
+        most = (self.floor + largest) * self.risk - self.floor * largest
+        self.expect_at_most("tandem at this floor", tandem, most + _SUM_TOLERANCE)
 
     def _check_errors(self, tandem: float, facts: "Facts") -> None:
         """Raise a ValueError for too many errors: where the vote errs, at least half of the posterior does."""
