@@ -10,9 +10,9 @@ import abnet
 from abnet.bounds import clopper_pearson_bound
 from abnet.bounds.shares import shares_by_count
 from abnet.certificates.certificate import Certificate
+from abnet.certificates.statements.chosen_cut import ChosenPrecision
 from abnet.certificates.statements.error_bound import ErrorBound
 from abnet.certificates.statements.population_error import PopulationError
-from abnet.certificates.statements.precision import PrecisionBound
 from abnet.certificates.statements.recall import RecallTest
 from broken_promise import breaks
 
@@ -83,7 +83,7 @@ def test_a_goal_is_tested_at_its_share_and_others_are_about_the_same_threshold()
     assert test.delta == pytest.approx(DELTA / 3)
     rules = {getattr(statement, "rule", None) for statement in made.statements}
     assert rules == {test.rule}
-    precision = made.each(PrecisionBound)[0]
+    precision = made.each(ChosenPrecision)[0]
     assert precision.delta == pytest.approx(DELTA / 3)
     made.check()
     unmet = abnet.certify_scores(
