@@ -121,6 +121,7 @@ def fit(rows: LabelledRows, settings: Settings, seed: int, *, compare: bool = Fa
         settings = replace(settings, share=rows.held_out.share)
     report_progress("Columns")
     split = split_rows(rows, settings, seed)
+    period = _period_of(rows, split)
     prepared, certifiable = prepare_rows(rows, split, settings)
     with ThreadPoolExecutor(1) as background, compilation_cache(), training_bar(settings.verbose) as report:
         values = label_values(prepared.codes, prepared.labels.n_classes)
@@ -142,7 +143,7 @@ def fit(rows: LabelledRows, settings: Settings, seed: int, *, compare: bool = Fa
 
         # Fix everything that the bound rows judge
         predictor = deployed(learned.recipe, learned.posterior, prepared.labels.n_classes, generators.deploy)
-        terms = terms_of_posterior(_terms_of(learned, settings), learned.posterior, predictor)
+        terms = terms_of_posterior(_terms_of(learned, settings, period), learned.posterior, predictor)
         covered = certifiable and learned.posterior.aggregation.certified
         held_out = held_out_blocks(rows, prepared)
         goal = None
@@ -177,7 +178,7 @@ def fit(rows: LabelledRows, settings: Settings, seed: int, *, compare: bool = Fa
     certificate, decision, estimate = judge(seen, terms, goal, covered=covered)
     of_drawn = None  # a drawn network is certified for rows, not for groups
     if seen is not None and certifiable and rows.groups is None:
-        of_drawn = drawn.certify(seen.of_drawn, _terms_of_drawn(learned, settings))
+        of_drawn = drawn.certify(seen.of_drawn, _terms_of_drawn(learned, settings, period))
     untouched = settings.frozen and certificate is not None and settings.n_candidates == 1 and decision == ARGMAX
     card = card_of(
         prepared,
@@ -188,6 +189,7 @@ def fit(rows: LabelledRows, settings: Settings, seed: int, *, compare: bool = Fa
         row_filter=held_out.row_filter(untouched=untouched),
         estimate=estimate,
         region_words=region_words,
+        period=period,
     )
     kept_split: Split | None = split
     if rows.held_out is not None:
@@ -239,12 +241,24 @@ def split_rows(rows: LabelledRows, settings: Settings, seed: int) -> Split:
         return Split(first=rows.held_out.training_order, counted=np.arange(0))
     if settings.split or settings.objective == "loss":
         hashes = row_hashes(rows.X, rows.label_values)
-        split = Split.of(hashes, settings.share, seed, rows.groups)
+        if rows.times is None:
+            split = Split.of(hashes, settings.share, seed, rows.groups)
+        else:
+            split = Split.by_time(hashes, rows.times.values, settings.share, seed, rows.groups)
         warn_of_few_rows(hashes[split.first])
         return split
     if rows.groups is not None:
         number_groups(rows.groups, len(rows.codes))
     return Split(first=np.arange(0), counted=np.arange(len(rows.codes)))
+
+
+def _period_of(rows: LabelledRows, split: Split) -> str | None:
+    """The bound rows of a split by time, in words; None if they are a random part."""
+    if rows.held_out is not None:
+        return rows.held_out.period
+    if rows.times is None or split.latest is None:
+        return None
+    return rows.times.after(split.latest)
 
 
 def prepare_rows(rows: LabelledRows, split: Split, settings: Settings) -> tuple[PreparedRows, bool]:
@@ -340,17 +354,17 @@ def _with_checked_columns(rows: PreparedRows, learned: Learned, seed: int) -> Pr
     return replace(rows, features=rows.features.with_notes(notes))
 
 
-def _terms_of(learned: Learned, settings: Settings) -> Terms:
+def _terms_of(learned: Learned, settings: Settings, period: str | None) -> Terms:
     """The terms of the certificate: how the model was made, and the expected values from the held rows."""
-    terms = _terms_of_drawn(learned, settings)
+    terms = _terms_of_drawn(learned, settings, period)
     if not terms.trained or learned.held is None:
         return terms
     return replace(terms, expected=learned.held.expected())
 
 
-def _terms_of_drawn(learned: Learned, settings: Settings) -> Terms:
+def _terms_of_drawn(learned: Learned, settings: Settings, period: str | None) -> Terms:
     """How the model was made: the terms for one network of the posterior."""
-    return settings.terms(len(learned.posterior.sizes) - 1)
+    return replace(settings.terms(len(learned.posterior.sizes) - 1), period=period)
 
 
 def _fixed_goal(

@@ -179,6 +179,7 @@ def _facts(model: Model) -> dict[str, str]:
         "classes": separator.join(model.labels.names),
         "target": card.target,
         "groups": card.group,
+        "time": _split_by_time(card),
         "rows": _rows(card),
         "recipe": card.recipe,
         "network": _network(model),
@@ -219,6 +220,15 @@ def _rows(card: Card) -> str:
         text += f"; {number_of(card.n_counted_rows, 'further held-out row')}"
     if card.n_unlabelled_rows:
         text += f"; {number_of(card.n_unlabelled_rows, 'row')} without a label left out"
+    return text
+
+
+def _split_by_time(card: Card) -> str:
+    if card.period is None:
+        return ""
+    text = f"trained on the past, certified on rows {card.period}"
+    if card.time is not None:
+        text += f"; column {card.time}, which is no feature"
     return text
 
 

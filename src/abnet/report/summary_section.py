@@ -111,10 +111,11 @@ def _headline(model: Model) -> dict[str, Any]:
 
 
 def _new_data(certificate: Certificate) -> str:
-    """What the bounds are about: new rows, or rows of a new group."""
-    if certificate.facts.n_groups is not None:
-        return "a new group, averaged over its rows,"
-    return "new data"
+    """What the bounds are about: new rows, or rows of a new group; of a period, if there is one."""
+    facts = certificate.facts
+    if facts.period is None:
+        return facts.new_data
+    return f"{facts.new_data} like the rows {facts.period},"
 
 
 def _goal(model: Model) -> GoalStatement | None:

@@ -50,6 +50,8 @@ class HeldOutRows:
     n_training : int
     share : float
         Share of the rows that train.
+    period : str or None
+        The held-out rows of a split by time, in words.
     """
 
     read: "Callable[[], Iterator[polars.DataFrame]]"
@@ -57,14 +59,20 @@ class HeldOutRows:
     places: NDArray[np.intp]
     n_training: int
     share: float
+    period: str | None = None
 
     @classmethod
     def of(
-        cls, read: "Callable[[], Iterator[polars.DataFrame]]", target: str, split: Split, share: float
+        cls,
+        read: "Callable[[], Iterator[polars.DataFrame]]",
+        target: str,
+        split: Split,
+        share: float,
+        period: str | None = None,
     ) -> "HeldOutRows":
         """The second part of a split."""
         places = places_in(np.concatenate([split.first, split.counted]))
-        return cls(read, target, places, len(split.first), share)
+        return cls(read, target, places, len(split.first), share, period)
 
     def __len__(self) -> int:
         return len(self.places) - self.n_training
