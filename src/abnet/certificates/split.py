@@ -131,8 +131,8 @@ def _end_of_past(times: NDArray[np.float64], fraction: float, groups: ArrayLike 
         if not np.any(whole & near):
             raise ValueError(
                 "time: wherever the past ends, some group has rows on both sides: training rows in the past, and later "
-                "rows that certify the model. Such rows are not independent. Leave out the earlier or the later rows of "
-                "these groups, or split by groups alone."
+                "rows that certify the model. Such rows are not independent. Leave out the earlier or the later rows "
+                "of these groups, or split by groups alone."
             )
         moments = moments[whole & near]
         sizes = sizes[whole & near]

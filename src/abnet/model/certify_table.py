@@ -157,7 +157,7 @@ def certify_table(
     if allow_training_rows:
         return wanted.outcome(estimate_error(rows.judged().wrong, rows.fitted_rows), rows)
     refuse_fitted(rows.fitted_rows)
-    if rows.decision != ARGMAX and rows.promised is not None and rows.promised.each(CostBound):
+    if rows.decision.kind == "cut" and rows.promised is not None and rows.promised.each(CostBound):
         rows.further_notes.append(
             "the model was fitted with costs, and every error counts the same here; give the costs again"
         )
@@ -414,7 +414,7 @@ class _Wanted:
         )
         if rows.decision == ARGMAX:
             return made
-        return about_the_decision(made, judged, rows.decision, rows.promised, self.terms)
+        return about_the_decision(made, judged, rows.decision, rows.promised, self.terms, order)
 
     def _decision(self, rows: JudgedTable, goal: Goal) -> Certificate:
         """The certificate of a decision for the goal."""

@@ -254,6 +254,8 @@ def _network(model: Model) -> str:
 
 def _decision(model: Model) -> str:
     decision = model.decision
+    if decision.costs is not None:
+        return decision.sentence(model.labels.names)
     if decision.kind == "abstain":
         if (decision.threshold or 0.0) < 0.0:
             return "every row is answered"

@@ -172,6 +172,9 @@ def _decision(model: Model) -> dict[str, Any] | None:
 
 def _rule(model: Model) -> str:
     """The decision in words, with its threshold as a score and, if the model has probabilities, as a probability."""
+    if model.decision.costs is not None:
+        names = [shortened(name, 60) for name in model.labels.names]
+        return model.decision.sentence(names)
     threshold = float(model.decision.threshold or 0.0)
     if model.decision.kind == "cut":
         return _cut_rule(model, threshold)

@@ -142,9 +142,9 @@ def _without_time(cells: Cells, rows: NDArray[np.intp], name: str | None, index:
     if len(rows) > 5:
         named.append("…")
     return TableError(
-        f"{_where(name)}: {number_of(len(rows), 'row')} without a readable time ({', '.join(named)}). Every row needs a "
-        "date, a time stamp or a number, because rows without one are neither past nor future: complete them, or leave "
-        "these rows out."
+        f"{_where(name)}: {number_of(len(rows), 'row')} without a readable time ({', '.join(named)}). Every row needs "
+        "a date, a time stamp or a number, because rows without one are neither past nor future: complete them, or "
+        "leave these rows out."
     )
 
 
