@@ -29,12 +29,14 @@ from abnet.estimators.held_out_blocks import HeldOutBlocks, ManyBlocks, OneBlock
 from abnet.estimators.known_classes import known_classes
 from abnet.estimators.logistic_rival import learned_logistic, rival_of
 from abnet.estimators.observing import Evaluated, Observed, observe_blocks, terms_of_posterior
+from abnet.estimators.order_notes import order_notes
 from abnet.explanation.region_conditions import regions_in_words
 from abnet.model.card import Rival
 from abnet.model.model import Model
 from abnet.model.predictors.predictor import Predictor
 from abnet.model.region_words import RegionWords
 from abnet.networks.bam import BAM
+from abnet.tables.notes import Note
 from abnet.tables.preparation import TableMap, UnseenWarning
 from abnet.tables.preparation.preparation import Unprepared
 from abnet.training.features import Features, allows_certificate, prepare
@@ -78,6 +80,8 @@ class Fitted:
     seed : int
     rival : Rival or None
         Logistic regression on the same rows, if it was asked for.
+    notes : tuple of Note
+        On the order of the held-out rows. They are not kept in the model, which is the same in any order.
     """
 
     model: Model
@@ -89,6 +93,7 @@ class Fitted:
     drawn: Model
     seed: int
     rival: Rival | None = None
+    notes: tuple[Note, ...] = ()
 
     @property
     def networks(self) -> tuple[BAM, ...]:
@@ -218,6 +223,7 @@ def fit(rows: LabelledRows, settings: Settings, seed: int, *, compare: bool = Fa
         drawn=_model_of_drawn(model, drawn, of_drawn),
         seed=seed,
         rival=rival_in_numbers,
+        notes=order_notes(rows, split, seen),
     )
 
 

@@ -146,6 +146,7 @@ def fit_table(
         card = msgspec.structs.replace(card, background=())
     classifier.model_ = replace(classifier.model_, card=card)
     warn_of(classifier.model_.preparation.notes, stacklevel=2)
+    rows = replace(rows, notes=(*rows.notes, *fitted.notes))
     if output is not None:
         class_weight = getattr(classifier, "class_weight", None)
         classifier.table_ = _write(classifier.model_, rows, Path(output), class_weight)

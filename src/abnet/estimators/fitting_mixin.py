@@ -133,8 +133,8 @@ class FittingMixin(PredictionMixin):
         -------
         self
         """
-        self._fit(X, y, sample_weight, groups, time)
-        warn_of(self.model_.preparation.notes, stacklevel=2)
+        fitted = self._fit(X, y, sample_weight, groups, time)
+        warn_of((*self.model_.preparation.notes, *fitted.notes), stacklevel=2)
         return self
 
     def _fit(

@@ -75,6 +75,8 @@ class Observed(NamedTuple):
     of_drawn : Evidence
         About the drawn network.
     of_goal, of_rival : Evidence or None
+    wrong, codes : arrays (n,)
+        Wrong answers of the plain vote, and classes, in the order in which the blocks have the rows.
     """
 
     evidence: Evidence
@@ -82,6 +84,8 @@ class Observed(NamedTuple):
     of_drawn: Evidence
     of_goal: Evidence | None
     of_rival: Evidence | None
+    wrong: NDArray[np.bool_]
+    codes: NDArray[np.uint32]
 
 
 class SeenBlock(NamedTuple):
@@ -126,6 +130,8 @@ def observe_blocks(
     of_goal: list[Evidence] = []
     of_rival: list[Evidence] = []
     total_loss = 0.0
+    wrong = []
+    codes = []
     for rows in blocks:
         seen = observe_posterior(
             evaluated.posterior,
@@ -142,6 +148,8 @@ def observe_blocks(
             return None
         evidence.append(seen.evidence)
         total_loss += float(losses_of(seen.scores, rows.codes).sum())
+        wrong.append(winners(seen.scores) != rows.codes)
+        codes.append(rows.codes.astype(np.uint32))
         of_drawn.append(observe(evaluated.drawn.votes(rows.X, threads=cores()), rows.codes, evaluated.names))
         if evaluated.goal is not None:
             of_goal.append(
@@ -162,6 +170,8 @@ def observe_blocks(
         of_drawn=sum_evidence(of_drawn),
         of_goal=_sum_or_none(of_goal),
         of_rival=_sum_or_none(of_rival),
+        wrong=np.concatenate(wrong),
+        codes=np.concatenate(codes),
     )
 
 

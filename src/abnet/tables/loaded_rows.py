@@ -128,10 +128,7 @@ def load_rows(
     def labelled_frames() -> "Iterator[polars.DataFrame]":
         return labelled(read_classes(), target)
 
-    period = None
-    if times is not None and split.latest is not None:
-        period = times.after(split.latest)
-    held_out = HeldOutRows.of(labelled_frames, target, split, share, period)
+    held_out = HeldOutRows.of(labelled_frames, target, split, share, times)
     X, y, label_notes = _training_rows(labelled_frames(), target, held_out.is_training)
     X, _ = _without_times(X, time)
     return LoadedRows(X, y, (*notes, *label_notes), held_out.n_rows, held_out, cuts)
