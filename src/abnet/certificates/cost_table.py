@@ -1,6 +1,7 @@
 """Costs as a table, true class by answer."""
 
 from collections.abc import Mapping, Sequence
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -31,15 +32,16 @@ def costs_by_pair(costs: Mapping[tuple[Any, Any], float], classes: Sequence[Any]
     for pair, cost in costs.items():
         if not _is_pair_of(pair, places):
             raise ValueError(f"costs: {pair!r} is not a pair (truth, answer) of the classes {', '.join(places)}.")
-        named = [str(label) in places for label in pair]
+        n_named = sum(str(label) in places for label in pair)
         for place in _places_of(pair, places):
-            if sum(named) < given.get(place, 0):
-                continue
-            if sum(named) == given.get(place, -1):
-                truth, answer = classes[place[0]], classes[place[1]]
+            n_before = given.get(place, -1)
+            if n_named == n_before:
+                truth = classes[place[0]]
+                answer = classes[place[1]]
                 raise ValueError(f"costs: the cost of answering {answer} when {truth} is true is given twice.")
-            given[place] = sum(named)
-            table[place] = cost
+            if n_named > n_before:
+                given[place] = n_named
+                table[place] = cost
     if np.isnan(table).any():
         row, column = np.argwhere(np.isnan(table))[0]
         raise ValueError(f"costs: the cost of answering {classes[column]} when {classes[row]} is true is needed.")
@@ -52,9 +54,14 @@ def _is_pair_of(pair: Any, places: Mapping[str, int]) -> bool:
 
 def _places_of(pair: tuple[Any, Any], places: Mapping[str, int]) -> list[tuple[int, int]]:
     """Rows and columns of the table that a pair stands for; "*" stands for wrong answers only."""
-    truths, answers = ([places[str(label)]] if str(label) in places else list(places.values()) for label in pair)
-    named = all(str(label) in places for label in pair)
-    return [(truth, answer) for truth in truths for answer in answers if named or truth != answer]
+    truth, answer = map(str, pair)
+    if truth in places and answer in places:
+        return [(places[truth], places[answer])]
+    matching = []
+    for row, column in permutations(places, 2):
+        if truth in (row, EVERY) and answer in (column, EVERY):
+            matching.append((places[row], places[column]))
+    return matching
 
 
 def check_costs(costs: ArrayLike, n_classes: int) -> Floats:

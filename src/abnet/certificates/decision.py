@@ -14,7 +14,7 @@ __all__ = ["ARGMAX", "Decision", "cut_below", "cuts_between", "room_of", "confid
 Floats = NDArray[np.float64]
 
 
-class Decision(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Decision(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, repr_omit_defaults=True):
     """How a row is answered.
 
     Attributes
