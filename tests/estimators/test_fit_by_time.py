@@ -114,7 +114,7 @@ def test_without_a_first_part_there_is_no_past(options: dict[str, Any]) -> None:
 
 def test_groups() -> None:
     """Groups that end before others begin can be split by time; a group with rows on both sides is refused."""
-    visits = small().fit(X, Y, groups=WEEK // 4, time=WEEK)
+    visits: Any = small().fit(X, Y, groups=WEEK // 4, time=WEEK)
     groups = WEEK // 4
     assert not set(groups[visits.other_rows_]) & set(groups[visits.bound_rows_])
     assert visits.certificate_.facts.period is not None
@@ -132,7 +132,7 @@ def test_what_is_no_time() -> None:
 
 def test_a_goal_is_about_the_period() -> None:
     """Thresholds come from validation rows of the past, and the latest rows test them."""
-    made = small(decision=TargetError(0.2)).fit(X, Y, time=WEEK)
+    made: Any = small(decision=TargetError(0.2)).fit(X, Y, time=WEEK)
     assert made.model_.decision.kind == "abstain"
     assert WEEK[made.other_rows_].max() < WEEK[made.bound_rows_].min()
     assert "if the future is like" in made.certificate_.statements[-1].sentence(made.certificate_.facts)
@@ -141,8 +141,8 @@ def test_a_goal_is_about_the_period() -> None:
 def test_a_stream_has_the_split_of_the_same_rows_in_memory(table: pl.DataFrame) -> None:
     most = 150
     pieces = (table.slice(start, 37) for start in range(0, N, 37))
-    streamed = fit_table(pieces, "y", estimator=ABNetClassifier((2,), **SMALL), max_learn_rows=most, time="when")
-    whole = fit_table(
+    streamed: Any = fit_table(pieces, "y", estimator=ABNetClassifier((2,), **SMALL), max_learn_rows=most, time="when")
+    whole: Any = fit_table(
         table, "y", estimator=ABNetClassifier((2,), prior_fraction=most / N, **SMALL), max_learn_rows=N, time="when"
     )
     assert streamed.certificate_.facts.period == whole.certificate_.facts.period
