@@ -13,11 +13,14 @@ from abnet.tables.days import ORDERS
 from abnet.tables.number_forms import PLAIN
 from abnet.tables.table import cells_of
 from abnet.tables.table_errors import TableError, quoted, row_name
-from abnet.utils.wording import number_of
+from abnet.utils.wording import number_of, shortened
 
 __all__ = ["Times", "read_times"]
 
 _DAY_FIRST, _MONTH_FIRST = ORDERS[1:]
+
+LONGEST_NAME = 40
+"""Characters of a column's name in the words for its later rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +55,8 @@ class Times:
         """
         if self.are_dates:
             return f"after {_date_text(latest)}"
-        return f"with {self.name or 'time'} after {to_text(latest)}"
+        name = shortened(" ".join((self.name or "time").split()), LONGEST_NAME)
+        return f"with {name} after {to_text(latest)}"
 
 
 def _date_text(days: float) -> str:
