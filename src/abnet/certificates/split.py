@@ -114,7 +114,8 @@ class Split:
         """
         latest = _end_of_past(times, fraction, groups, most)
         is_past = times <= latest
-        first, counted = (_order_within(np.flatnonzero(side), hashes, seed, groups) for side in (is_past, ~is_past))
+        first = _order_within(np.flatnonzero(is_past), hashes, seed, groups)
+        counted = _order_within(np.flatnonzero(~is_past), hashes, seed, groups)
         return cls(first, counted, latest)
 
 
