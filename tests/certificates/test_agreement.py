@@ -16,6 +16,7 @@ from abnet.certificates.certify_own_decision import about_the_decision
 from abnet.certificates.compare_models import compare_judged
 from abnet.certificates.decision import Decision
 from abnet.certificates.evidence import Evidence, observe
+from abnet.certificates.expected_costs import ExpectedCosts
 from abnet.certificates.facts import Facts
 from abnet.certificates.from_evidence import certify, certify_drawn, counting, for_candidates
 from abnet.certificates.goals import Costs, Goal, TargetError, TargetPrecision, TargetRecall
@@ -72,7 +73,28 @@ def decided(decision: Decision, goal: Goal | None = None, **options: Any) -> Cer
     answers = np.array([*NAMES, None], object)[decision(SCORES)]
     judged = judge_answers(np.array(NAMES)[TRUTH], answers)
     plain = certify_judged(judged, TEST, KEYS, **options)
-    return about_the_decision(plain, judged, decision, with_goal(goal, fitted=True) if goal else None, TEST)
+    return about_the_decision(plain, judged, decision, with_goal(goal, fitted=True) if goal else None, TEST, KEYS)
+
+
+CLASS_SCORES = RNG.dirichlet([1.0, 1.0, 1.0], N)
+CLASS_TRUTH = (RNG.random(N)[:, None] > CLASS_SCORES.cumsum(axis=1)).sum(axis=1).clip(max=2)
+SKEWED = Costs([[0, 1, 1], [1, 0, 1], [9, 9, 0]])
+
+
+def with_costs_of_several() -> Certificate:
+    held = ValidationScores(CLASS_SCORES, CLASS_TRUTH)
+    decision, made = meet(SKEWED, held, CLASS_SCORES, CLASS_TRUTH, ("a", "b", "c"), Terms(), keys=KEYS)
+    assert decision is not None
+    assert decision.kind == "costs"
+    plain = certify(observe(CLASS_SCORES.argmax(axis=1), CLASS_TRUTH, ("a", "b", "c")), Terms())
+    return counting(plain, "vote").adding(made)
+
+
+def decided_by_costs() -> Certificate:
+    table = tuple(map(tuple, SKEWED.table("abc").tolist()))
+    decision = Decision(kind="costs", costs=ExpectedCosts(table=table, power=2.0))
+    judged = judge_answers(np.array([*"abc"])[CLASS_TRUTH], np.array([*"abc"])[decision(CLASS_SCORES)])
+    return about_the_decision(certify_judged(judged, TEST, KEYS), judged, decision, None, TEST, KEYS)
 
 
 def compared() -> Certificate:
@@ -139,6 +161,9 @@ REAL: dict[str, Callable[[], Certificate]] = {
         statements=(CopiedErrorBound.from_counts(
             errors=certify(evidence(), TEST).facts.errors_of(None), n=N, differing=2, compared=900, delta=0.05),),
         facts=certify(evidence(), TEST).facts),
+    "a period": lambda: certify(evidence(keys=KEYS), Terms(period="after 2024-03-01")),
+    "fit to costs of several classes": lambda: with_costs_of_several(),
+    "costs of several classes": lambda: decided_by_costs(),
     "drawn": lambda: certify_drawn(evidence(), Terms()),
     "drawn, trained": lambda: certify_drawn(evidence(), Terms(trained=True), 4.0),
     "confusion": lambda: Certificate(

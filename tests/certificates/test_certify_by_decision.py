@@ -130,7 +130,7 @@ def test_statements_about_answered_rows_are_kept(tight: bool, rng: np.random.Gen
         said = [answer if given else None for answer, given in zip(answers, rng.random(80) < 0.6, strict=True)]
         judged = judge_answers(truth, said, known=[0, 1])
         errors = certify_judged(judged, terms, np.arange(80))
-        made = about_the_decision(errors, judged, ABSTAIN, None, terms)
+        made = about_the_decision(errors, judged, ABSTAIN, None, terms, np.arange(len(judged.truth)))
         (error,) = made.each(AnsweredErrorBound)
         (coverage,) = made.each(Coverage)
         seen = error.errors / error.n, coverage.answered / 80

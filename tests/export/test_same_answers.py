@@ -12,6 +12,7 @@ import pytest
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from abnet.certificates.decision import ARGMAX, Decision
+from abnet.certificates.expected_costs import ExpectedCosts
 from abnet.export import c_program, onnx_program
 from abnet.export.export_plan import export_plan
 from abnet.export.js_model import js_program
@@ -168,7 +169,16 @@ DECISIONS = {
         Decision(kind="cut", threshold=-0.25, positive=0),
         Decision(kind="abstain", threshold=0.25),
     ],
-    3: [ARGMAX, Decision(kind="abstain", threshold=0.5)],
+    3: [
+        ARGMAX,
+        Decision(kind="abstain", threshold=0.5),
+        # For the row of zeros, the first two answers cost the same.
+        Decision(kind="costs", costs=ExpectedCosts(table=((0.0, 1.0, 3.0), (2.0, 0.0, 3.0), (2.0, 2.0, 0.0)))),
+        Decision(
+            kind="costs",
+            costs=ExpectedCosts(table=((0.0, 1.0, 1.0), (1.0, 0.0, 1.0), (9.0, 5.0, 0.0)), power=1.7, floor=0.01),
+        ),
+    ],
 }
 
 
@@ -183,8 +193,21 @@ def test_every_decision(exporter: Exporter, classes: int, decision: Decision, tm
     model = replace(on_the_threshold(classes), decision=decision)
     if decision.threshold is not None:
         assert decision.score(model.scores(X[:1])).tolist() == [decision.threshold]
+    if decision != ARGMAX:
         assert (model.predict(X) != replace(model, decision=ARGMAX).predict(X)).any()
     check(exporter, model, X, tmp_path)
+
+
+@every_exporter
+@pytest.mark.parametrize("kind", ["classes", "moments of classes"])
+def test_the_least_expected_cost_of_several_classes(exporter: Exporter, kind: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(9)
+    X = rng.normal(size=(300, 4)).astype(np.float32)
+    model = models.model(kind, 4, calibration=models.calibrated())
+    table = tuple(tuple(row) for row in (rng.integers(1, 9, (5, 5)) * (1 - np.eye(5))).tolist())
+    decision = Decision(kind="costs", costs=ExpectedCosts(table=table, power=2.3, floor=1e-4))
+    assert (model.predict(X) != replace(model, decision=decision).predict(X)).sum() > 20
+    check(exporter, replace(model, decision=decision), X, tmp_path)
 
 
 @every_exporter

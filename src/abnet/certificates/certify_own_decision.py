@@ -3,14 +3,19 @@
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from abnet.certificates.certificate import Certificate
+from abnet.certificates.cost_table import costs_of_answers
 from abnet.certificates.cut_counts import CutCounts
 from abnet.certificates.decision import Decision
+from abnet.certificates.expected_costs import ExpectedCosts
 from abnet.certificates.from_evidence import counting
 from abnet.certificates.judged_answers import Judged
+from abnet.certificates.keyed_order import Places
 from abnet.certificates.rates_of_cut import rates_of_cut
 from abnet.certificates.statements.answered_error import AnsweredErrorBound
+from abnet.certificates.statements.cost_bound import CostBound
 from abnet.certificates.statements.coverage import Coverage
 from abnet.certificates.statements.cut_bound import CutBound
 from abnet.certificates.statements.cut_error import CutError
@@ -24,7 +29,12 @@ __all__ = ["about_the_decision"]
 
 
 def about_the_decision(
-    certificate: Certificate, judged: Judged, decision: Decision, promised: Certificate | None, terms: Terms
+    certificate: Certificate,
+    judged: Judged,
+    decision: Decision,
+    promised: Certificate | None,
+    terms: Terms,
+    order: Places,
 ) -> Certificate:
     """The certificate of errors, with what the decision was made for, on the same rows.
 
@@ -39,10 +49,12 @@ def about_the_decision(
     judged : Judged
         Answers by the decision.
     decision : Decision
-        A cut, or abstaining.
+        A cut, abstaining, or the least expected cost.
     promised : Certificate or None
         The model's own; it says which rate a cut is for.
     terms : Terms
+    order : int array (n,)
+        The order in which betting bounds read the rows.
 
     Examples
     --------
@@ -50,13 +62,16 @@ def about_the_decision(
     >>> from abnet.certificates.certify_model import certify_judged
     >>> from abnet.certificates.judged_answers import judge_answers
     >>> judged, terms = judge_answers([0, 1] * 50, [0, None] * 50), Terms(source="test set")
-    >>> errors = certify_judged(judged, terms, np.arange(100))
-    >>> made = about_the_decision(errors, judged, Decision(kind="abstain", threshold=0.5), None, terms)
+    >>> order = np.arange(100)
+    >>> errors = certify_judged(judged, terms, order)
+    >>> made = about_the_decision(errors, judged, Decision(kind="abstain", threshold=0.5), None, terms, order)
     >>> [(s.about, round(s.value, 3)) for s in made.statements[:3]]
     [('error rate among answered rows', 0.058), ('coverage', 0.414), ('error rate', 0.586)]
     """
     if decision.kind == "abstain":
         return _of_abstaining(certificate, judged, decision, terms)
+    if decision.costs is not None:
+        return _of_costs(certificate, judged, decision.costs, terms, order)
     return _of_cut(certificate, judged, decision, promised, terms)
 
 
@@ -75,6 +90,24 @@ def _of_abstaining(certificate: Certificate, judged: Judged, decision: Decision,
         rule = AbstainRule.of(decision)
         first.insert(0, AnsweredErrorBound.from_counts(errors=wrong, n=n_answered, rule=rule, **options))
     return msgspec.structs.replace(errors, statements=(*first, *errors.statements))
+
+
+def _of_costs(
+    certificate: Certificate, judged: Judged, costs: ExpectedCosts, terms: Terms, order: Places
+) -> Certificate:
+    """The expected cost of the answers, by the model's own table of costs, before the errors."""
+    if certificate.facts.n_groups is not None:
+        return certificate
+    table = np.array(costs.table)
+    cost = CostBound.from_values(
+        costs_of_answers(table, judged.answers, judged.truth)[order],
+        largest=costs.largest,
+        rule=None,
+        minimised=True,
+        delta=terms.delta,
+        n_candidates=terms.n_candidates,
+    )
+    return msgspec.structs.replace(certificate, statements=(cost, *certificate.statements))
 
 
 def _of_cut(

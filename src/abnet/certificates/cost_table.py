@@ -1,6 +1,7 @@
 """Costs as a table, true class by answer."""
 
 from collections.abc import Mapping, Sequence
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -10,22 +11,37 @@ __all__ = ["check_costs", "costs_by_pair", "costs_of_answers"]
 
 Floats = NDArray[np.float64]
 
+EVERY = "*"
+"""Stands for every label in a pair, unless it is a label itself."""
+
 
 def costs_by_pair(costs: Mapping[tuple[Any, Any], float], classes: Sequence[Any]) -> Floats:
-    """The table from costs by pairs (truth, answer); a ValueError names a missing or unknown pair."""
+    """The table from costs by pairs (truth, answer); a ValueError names a missing or unknown pair.
+
+    Examples
+    --------
+    >>> costs_by_pair({("*", "*"): 1.0, ("ill", "*"): 10.0}, ["ill", "well", "unsure"])
+    array([[ 0., 10., 10.],
+           [ 1.,  0.,  1.],
+           [ 1.,  1.,  0.]])
+    """
     places = {str(label): place for place, label in enumerate(classes)}
     table = np.full((len(places), len(places)), np.nan)
     np.fill_diagonal(table, 0.0)
-    given: set[tuple[int, int]] = set()
+    given: dict[tuple[int, int], int] = {}
     for pair, cost in costs.items():
         if not _is_pair_of(pair, places):
             raise ValueError(f"costs: {pair!r} is not a pair (truth, answer) of the classes {', '.join(places)}.")
-        truth, answer = map(str, pair)
-        place = (places[truth], places[answer])
-        if place in given:
-            raise ValueError(f"costs: the cost of answering {answer} when {truth} is true is given twice.")
-        given.add(place)
-        table[place] = cost
+        n_named = sum(str(label) in places for label in pair)
+        for place in _places_of(pair, places):
+            n_before = given.get(place, -1)
+            if n_named == n_before:
+                truth = classes[place[0]]
+                answer = classes[place[1]]
+                raise ValueError(f"costs: the cost of answering {answer} when {truth} is true is given twice.")
+            if n_named > n_before:
+                given[place] = n_named
+                table[place] = cost
     if np.isnan(table).any():
         row, column = np.argwhere(np.isnan(table))[0]
         raise ValueError(f"costs: the cost of answering {classes[column]} when {classes[row]} is true is needed.")
@@ -33,7 +49,19 @@ def costs_by_pair(costs: Mapping[tuple[Any, Any], float], classes: Sequence[Any]
 
 
 def _is_pair_of(pair: Any, places: Mapping[str, int]) -> bool:
-    return isinstance(pair, tuple) and len(pair) == 2 and all(str(label) in places for label in pair)
+    return isinstance(pair, tuple) and len(pair) == 2 and all(str(label) in (*places, EVERY) for label in pair)
+
+
+def _places_of(pair: tuple[Any, Any], places: Mapping[str, int]) -> list[tuple[int, int]]:
+    """Rows and columns of the table that a pair stands for; "*" stands for wrong answers only."""
+    truth, answer = map(str, pair)
+    if truth in places and answer in places:
+        return [(places[truth], places[answer])]
+    matching = []
+    for row, column in permutations(places, 2):
+        if truth in (row, EVERY) and answer in (column, EVERY):
+            matching.append((places[row], places[column]))
+    return matching
 
 
 def check_costs(costs: ArrayLike, n_classes: int) -> Floats:
@@ -47,13 +75,13 @@ def check_costs(costs: ArrayLike, n_classes: int) -> Floats:
 
 
 def costs_of_answers(table: Floats, answers: NDArray[np.intp], truth: NDArray[np.intp]) -> Floats:
-    """The cost of each answer as a share of the largest cost, which rows with an unknown label have.
+    """The cost of each answer as a share of the largest cost, which rows with an unknown label or answer have.
 
     Examples
     --------
     >>> costs_of_answers(np.array([[0.0, 1.0], [4.0, 0.0]]), np.array([1, 0, 1, 1]), np.array([0, 1, 1, 2])).tolist()
     [0.25, 1.0, 0.0, 1.0]
     """
-    known = truth < len(table)
-    costs = table[np.where(known, truth, 0), answers]
+    known = (truth < len(table)) & (answers < len(table))
+    costs = table[np.where(known, truth, 0), np.where(known, answers, 0)]
     return np.where(known, costs / table.max(), 1.0)

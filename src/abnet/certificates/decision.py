@@ -1,30 +1,33 @@
 """`Decision`: how scores become answers; models, exporters, partitions and reports share it."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from abnet.certificates.expected_costs import ExpectedCosts
 
 __all__ = ["ARGMAX", "Decision", "cut_below", "cuts_between", "room_of", "confidence"]
 
 Floats = NDArray[np.float64]
 
 
-class Decision(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Decision(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, repr_omit_defaults=True):
     """How a row is answered.
 
     Attributes
     ----------
-    kind : {"argmax", "cut", "abstain"}
+    kind : {"argmax", "cut", "abstain", "costs"}
         "argmax": the class with the largest score. "cut" (two classes): the positive class if its score exceeds the
         threshold, otherwise the other class. "abstain": the class with the largest score if the model's confidence
-        exceeds the threshold, otherwise no answer.
+        exceeds the threshold, otherwise no answer. "costs" (several classes): the class with the least expected cost.
     threshold : float or None
         Its printed form reads back as exactly this number.
     positive : int or None
         Code of the positive class, for a cut.
+    costs : ExpectedCosts or None
 
     Examples
     --------
@@ -35,13 +38,18 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     array([0, 2, 1])
     """
 
-    kind: Literal["argmax", "cut", "abstain"] = "argmax"
+    kind: Literal["argmax", "cut", "abstain", "costs"] = "argmax"
     threshold: float | None = None
     positive: int | None = None
+    costs: ExpectedCosts | None = None
 
     def __post_init__(self) -> None:
-        if (self.threshold is None) != (self.kind == "argmax") or (self.positive is None) != (self.kind != "cut"):
-            raise ValueError("a cut has a threshold and a positive class, abstaining has a threshold, argmax neither.")
+        if (self.threshold is not None) != (self.kind in ("cut", "abstain")):
+            raise ValueError("a cut and abstaining have a threshold, and no other decision has one.")
+        if (self.positive is not None) != (self.kind == "cut"):
+            raise ValueError("a cut has a positive class, and no other decision has one.")
+        if (self.costs is not None) != (self.kind == "costs"):
+            raise ValueError("a decision by costs has a table of costs, and no other decision has one.")
         if self.threshold is not None and not np.isfinite(self.threshold):
             raise ValueError(f"the threshold must be a finite number; got {self.threshold}.")
 
@@ -56,6 +64,13 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             return values
         return -values
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; costs only if there are any."""
+        record: dict[str, Any] = msgspec.to_builtins(self)
+        if self.costs is None:
+            del record["costs"]
+        return record
+
     def sentence(self, names: Sequence[str]) -> str:
         """The rule for users of exported models.
 
@@ -69,6 +84,8 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             name = names[positive]
             other = names[1 - positive]
             return f"Rows whose score for {name} is above {self.threshold!r} are answered {name}, all others {other}."
+        if self.costs is not None:
+            return self.costs.sentence(names)
         if self.threshold is None or self.threshold < 0.0:  # the confidence is never below 0
             return "Every row is answered with the most likely class."
         score = "the largest score"
@@ -80,6 +97,8 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     def __call__(self, scores: ArrayLike) -> NDArray[np.intp]:
         """Codes of the answers for rows with these scores, (n,) or (n, K); the number of classes for no answer."""
         values = np.asarray(scores, np.float64)
+        if self.costs is not None:
+            return self.costs.answers(values)
         if values.ndim == 1:
             n_classes = 2
             best = (values >= 0).astype(np.intp)

@@ -255,6 +255,8 @@ def assumptions(certificate: "Certificate") -> str:
     parts = [_assumed(certificate)]
     if facts.source != "test set":
         parts.append(f"{_PREMISES[facts.source, facts.trained]}.")
+    if facts.period is not None:
+        parts.append("These rows are all earlier. If the future differs from the period counted, nothing is promised.")
     if any(getattr(statement, "rule", None) is not None for statement in certificate.statements):
         parts.append(_origin_of_threshold(certificate))
     own = [statement.assumption for statement in certificate.statements if statement.assumption is not None]
@@ -282,6 +284,8 @@ def _assumed(certificate: "Certificate") -> str:
     draws = number_of(facts.n_rows, "row")
     if facts.n_groups is not None:
         draws = number_of(facts.n_groups, "group")
+    if facts.period is not None:
+        draws += f" {facts.period} that were"
     premises = [f"that the {draws} counted and the new data are independent draws from the same source"]
     own = dict.fromkeys(premise for statement in certificate.statements for premise in statement.premises)
     if own:

@@ -47,6 +47,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         Maximum probability that a statement, or a family of joint statements, is false.
     n_candidates : int
         Number of models among which one is chosen with the bound rows.
+    period : str or None
+        If the rows were split by time, which of them are the bound rows, such as "after 2024-03-01".
     """
 
     n_rows: int
@@ -62,6 +64,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     vote_paths: int | None = None
     drawn: Draw = "network"
     n_candidates: int = 1
+    period: str | None = None
 
     def __post_init__(self) -> None:
         rows = self.class_rows
@@ -99,6 +102,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             vote_paths=terms.vote_paths,
             drawn=terms.drawn,
             n_candidates=terms.n_candidates,
+            period=terms.period,
         )
 
     def check(self) -> None:
@@ -107,6 +111,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             raise ValueError(f"the facts: kl is {self.kl}, but must be 0 for a model that was not trained on the rows.")
         if self.trained and self.source == "test set":
             raise ValueError("the facts: the posterior was trained on these rows, so they cannot be a test set.")
+        if self.period is not None and self.source == "test set":
+            raise ValueError("the facts: the rows of a period were held out by a fit, so they are no other test set.")
         if self.n_groups is not None and self.n_groups > self.n_rows:
             raise ValueError(f"the facts: there are {self.n_groups} groups, but only {self.n_rows} rows.")
 
@@ -147,9 +153,16 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     @property
     def new_data(self) -> str:
         """What statements about all rows are about."""
-        if self.n_groups is None:
-            return "new data"
-        return "a new group, averaged over its rows,"
+        if self.n_groups is not None:
+            return "a new group, averaged over its rows,"
+        return "new data"
+
+    @property
+    def condition(self) -> str:
+        """What statements about a period take for granted, before their main clause; empty without a period."""
+        if self.period is None:
+            return ""
+        return f"if the future is like the rows {self.period}, "
 
     def counted(self, kind: str = "row") -> str:
         """What the rows (or groups) are called: held out only if training did not use them.

@@ -1,6 +1,6 @@
 """Labels of rows with scores, as codes for a goal."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from abnet.certificates.judged_answers import judge_answers
 
-__all__ = ["ScoredLabels", "labels_and_answers", "one_against_other", "one_against_rest"]
+__all__ = ["ScoredLabels", "labels_and_answers", "labels_of_columns", "one_against_other", "one_against_rest"]
 
 
 class ScoredLabels(NamedTuple):
@@ -33,6 +33,24 @@ def labels_and_answers(labels: NDArray[Any], answers: ArrayLike) -> ScoredLabels
     """The labels beside the model's answers."""
     judged = judge_answers(labels, answers)
     return ScoredLabels(judged.names, judged.truth, judged.answers)
+
+
+def labels_of_columns(labels: NDArray[Any], n_columns: int, classes: Sequence[Any] | None) -> ScoredLabels:
+    """The labels as places among the classes that the columns of a matrix of probabilities belong to.
+
+    Examples
+    --------
+    >>> names, truth, _ = labels_of_columns(np.array(["b", "d"]), 3, ["a", "b", "c"])
+    >>> names, truth.tolist()
+    (('a', 'b', 'c'), [1, 3])
+    """
+    if n_columns < 3:
+        raise ValueError("for two classes, pass the scores of one of them as a vector.")
+    if classes is None or len({str(label) for label in classes}) != n_columns:
+        raise ValueError(f"classes must name the class of each of the {n_columns} columns of the probabilities.")
+    places = {str(label): place for place, label in enumerate(classes)}
+    truth = [places.get(str(label), n_columns) for label in labels.tolist()]
+    return ScoredLabels(tuple(places), np.array(truth, np.intp))
 
 
 def one_against_rest(labels: NDArray[Any], positive: Any) -> ScoredLabels:

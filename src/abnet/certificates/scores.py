@@ -1,5 +1,6 @@
 """`certify_scores`: certify decisions from the scores of any model."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ from abnet.certificates.meet_by_rank import meet_by_rank
 from abnet.certificates.meet_goal import meet
 from abnet.certificates.random_seed import drawn_seed
 from abnet.certificates.row_hashing import row_hashes
+from abnet.certificates.scored_labels import labels_of_columns
 from abnet.certificates.split import Split
 from abnet.certificates.statements.statement import Statement
 from abnet.certificates.terms import Terms
@@ -38,6 +40,7 @@ def certify_scores(
     *,
     answers: ArrayLike | None = None,
     positive: Any = None,
+    classes: Sequence[Any] | None = None,
     delta: float = 0.05,
     n_candidates: int = 1,
     aside: float | None = None,
@@ -53,9 +56,9 @@ def certify_scores(
 
     Parameters
     ----------
-    scores : array-like (n,)
+    scores : array-like (n,) or (n, K)
         For `TargetError`, the model's confidence in its answer (not negative); otherwise the score of the positive
-        class.
+        class. For `Costs` of three classes or more, probabilities with one column per class.
     y : array-like (n,)
         Labels.
     goal : Goal
@@ -65,7 +68,9 @@ def certify_scores(
     answers : array-like (n,), optional
         The model's answers, for `TargetError`.
     positive : label, optional
-        The class that the scores belong to, for `Costs`.
+        The class that the scores belong to, for `Costs` of two classes.
+    classes : sequence of K labels, optional
+        The classes of the columns, for `Costs` of several classes.
     delta : float
         Maximum probability that the promise fails.
     n_candidates : int
@@ -96,14 +101,21 @@ def certify_scores(
     """
     values = np.asarray(scores, np.float64)
     labels = np.asarray(y)
-    if values.ndim != 1 or labels.shape != values.shape or len(values) < 2 or not np.isfinite(values).all():
+    n_dimensions = 1
+    if goal.takes_probabilities and values.ndim == 2:
+        n_dimensions = 2
+    same_rows = values.ndim == n_dimensions and labels.shape == values.shape[:1]
+    if not same_rows or len(values) < 2 or not np.isfinite(values).all():
         raise ValueError(f"scores and y must be vectors of two or more rows; got {values.shape} and {labels.shape}.")
-    hashed = {"score": values}
+    hashed = {f"score {place}": column for place, column in enumerate(np.atleast_2d(values.T))}
     if answers is not None:
         hashed["answer"] = np.asarray(answers)
     hashes = row_hashes(hashed, labels)
     seed = drawn_seed(random_state)
-    names, truth, codes = goal.code_labels(labels, values, answers, positive)
+    if values.ndim == 2:
+        names, truth, codes = labels_of_columns(labels, values.shape[1], classes)
+    else:
+        names, truth, codes = goal.code_labels(labels, values, answers, positive)
     terms = Terms(delta=delta, n_candidates=n_candidates, source="test set")
     rows = _Rows(values, truth, codes)
     ranked = isinstance(goal, RateGoal) and goal.ranked is not None

@@ -1,11 +1,11 @@
-"""Split rows into training rows and bound rows, in the keyed order of their content (`keyed_order`)."""
+"""Split rows into training rows and bound rows: in the keyed order of their content (`keyed_order`), or by time."""
 
 import math
 import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from abnet.certificates.cell_hashing import Hashes
 from abnet.certificates.keyed_order import Places, row_order
@@ -28,6 +28,8 @@ class Split:
         Indices of the first part: the training rows.
     counted : int array
         Indices of the bound rows.
+    latest : float or None
+        If the rows were split by time, the latest time in the first part; all bound rows are later.
 
     Examples
     --------
@@ -44,6 +46,7 @@ class Split:
 
     first: Places
     counted: Places
+    latest: float | None = None
 
     @classmethod
     def of(cls, hashes: Hashes, fraction: float, seed: int, groups: ArrayLike | None = None) -> "Split":
@@ -70,6 +73,98 @@ class Split:
         size = min(max(round(fraction * n_units), 1), n_units - 1)
         end = int(ends[size - 1])
         return cls(order[:end], order[end:])
+
+    @classmethod
+    def by_time(
+        cls,
+        hashes: Hashes,
+        times: NDArray[np.float64],
+        fraction: float,
+        seed: int,
+        groups: ArrayLike | None = None,
+        *,
+        most: int | None = None,
+    ) -> "Split":
+        """The earliest rows, about a `fraction` of them, and the later rows; rows of one time are on one side.
+
+        The sides depend on the times alone. Each side is in the keyed order of its own rows: the bound rows are taken
+        as independent draws from their period, so a betting bound must not read them in the order of time.
+
+        Parameters
+        ----------
+        hashes : array (n,)
+            From `row_hashes`, without the times.
+        times : array (n,)
+        fraction : float
+            The first part ends between two times, where its share of the rows is nearest to this.
+        seed : int
+        groups : array (n,), optional
+            Group of each row. The first part then ends where no group has rows on both sides; a ValueError says that
+            there is no such time near the fraction.
+        most : int, optional
+            Maximum number of rows in the first part.
+
+        Examples
+        --------
+        >>> from abnet.certificates import row_hashes
+        >>> hashes = row_hashes(np.arange(8.0).reshape(8, 1))
+        >>> split = Split.by_time(hashes, np.array([1.0, 2.0, 3.0, 3.0, 3.0, 4.0, 4.0, 5.0]), 0.6, seed=0)
+        >>> split.latest, np.sort(split.first).tolist(), np.sort(split.counted).tolist()
+        (3.0, [0, 1, 2, 3, 4], [5, 6, 7])
+        """
+        latest = _end_of_past(times, fraction, groups, most)
+        is_past = times <= latest
+        first = _order_within(np.flatnonzero(is_past), hashes, seed, groups)
+        counted = _order_within(np.flatnonzero(~is_past), hashes, seed, groups)
+        return cls(first, counted, latest)
+
+
+def _end_of_past(times: NDArray[np.float64], fraction: float, groups: ArrayLike | None, most: int | None) -> float:
+    """The last time of the first part."""
+    moments, counts = np.unique(times, return_counts=True)
+    if len(moments) < 2:
+        raise ValueError("time: all rows have the same time, so none of them is later than the others.")
+    moments = moments[:-1]
+    sizes = np.cumsum(counts)[:-1]  # of the first part, if it ends with each of these times
+    if groups is not None:
+        whole = _leaves_groups_whole(moments, times, number_groups(groups, len(times)))
+        near = np.abs(sizes / len(times) - fraction) <= min(fraction, 1 - fraction) / 2
+        if not np.any(whole & near):
+            raise ValueError(
+                "time: wherever the past ends, some group has rows on both sides: training rows in the past, and later "
+                "rows that certify the model. Such rows are not independent. Leave out the earlier or the later rows "
+                "of these groups, or split by groups alone."
+            )
+        moments = moments[whole & near]
+        sizes = sizes[whole & near]
+    if most is not None:
+        n_allowed = int(np.sum(sizes <= most))
+        if n_allowed == 0:
+            raise ValueError(f"time: the earliest time has {sizes[0]:,} rows, and at most {most:,} may be in training.")
+        sizes = sizes[:n_allowed]
+    return float(moments[np.argmin(np.abs(sizes - fraction * len(times)))])
+
+
+def _leaves_groups_whole(
+    moments: NDArray[np.float64], times: NDArray[np.float64], group_of: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Whether every group that has begun at a time has ended, too."""
+    n_groups = int(group_of.max()) + 1
+    begins = np.full(n_groups, np.inf)
+    ends = np.full(n_groups, -np.inf)
+    np.minimum.at(begins, group_of, times)
+    np.maximum.at(ends, group_of, times)
+    n_begun = np.searchsorted(np.sort(begins), moments, side="right")
+    n_ended = np.searchsorted(np.sort(ends), moments, side="right")
+    return np.asarray(n_begun == n_ended)
+
+
+def _order_within(rows: Places, hashes: Hashes, seed: int, groups: ArrayLike | None) -> Places:
+    """Rows of one side, in the keyed order of their content."""
+    of_rows = None
+    if groups is not None:
+        of_rows = np.asarray(groups)[rows]
+    return rows[row_order(hashes[rows], seed, of_rows)]
 
 
 def _unit_ends(order: Places, groups: ArrayLike | None) -> Places:

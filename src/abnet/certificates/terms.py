@@ -55,7 +55,7 @@ class Terms:
 
     Attributes
     ----------
-    delta, n_candidates, source, trained, kl, vote_paths, drawn
+    delta, n_candidates, source, trained, kl, vote_paths, drawn, period
         As in `abnet.certificates.facts.Facts`.
     vote : {"expectation", "fresh paths", "kept paths"} or None
         How ``predict`` decides, for a posterior trained on the bound rows: by the sign of the expected output, by a
@@ -78,6 +78,7 @@ class Terms:
     expected: Expected | None = None
     floor: float = 0.0
     drawn: Draw = "network"
+    period: str | None = None
 
     def __post_init__(self) -> None:
         if not 0.0 < self.delta < 1.0:

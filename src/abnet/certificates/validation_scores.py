@@ -34,6 +34,8 @@ class ValidationScores:
     answers : array (m,) or None
         Codes of the answers of a model whose scores only say how sure it is; by default, the class with the largest
         score.
+    power, floor : float
+        Of the model's calibration: probabilities are in proportion to ``(share + floor)^power``.
 
     Examples
     --------
@@ -46,6 +48,8 @@ class ValidationScores:
     codes: NDArray[np.intp]
     score_at: Callable[[float], float] | None = None
     answers: NDArray[np.intp] | None = None
+    power: float = 1.0
+    floor: float = 0.0
 
     @classmethod
     def from_shares(cls, shares: NDArray[np.float64], codes: NDArray[np.intp]) -> "ValidationScores":

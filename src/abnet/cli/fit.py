@@ -41,6 +41,7 @@ def fit(
     bins: options.Bins = None,
     notes: options.Notes = "main",
     group: options.GroupColumn = None,
+    time: options.TimeColumn = None,
     quiet: options.Quiet = False,
     json: options.AsJSON = False,
     details: options.Details = False,
@@ -91,6 +92,7 @@ def fit(
         --positive-class ill
     abnet fit patients.csv --target diagnosis --sets 0.1 --sets-by-class
     abnet fit visits.csv --target diagnosis --group patient
+    abnet fit visits.csv --target diagnosis --time date
     """
     from abnet.cli.outputs import check_output
 
@@ -106,6 +108,7 @@ def fit(
             estimator=classifier,
             drop=drop or [],
             group=group,
+            time=time,
             max_learn_rows=max_learn_rows,
             missing_label=missing_label,
             bins=options.bins_of(bins),

@@ -80,6 +80,13 @@ GroupColumn = Annotated[
         metavar="COLUMN",
     ),
 ]
+TimeColumn = Annotated[
+    str | None,
+    _option(
+        "Column with the time of each row. Train on the past and certify on the latest rows, instead of a random part.",
+        metavar="COLUMN",
+    ),
+]
 Numeric = Annotated[
     list[str] | None,
     _option("Read this column as numbers; repeatable.", metavar="COLUMN"),

@@ -69,7 +69,8 @@ class CertifiedClassifier(FittingMixin):
     decision : goal, optional
         A goal for the answers of `predict`: ``TargetError(0.02)`` (abstain on uncertain rows),
         ``TargetRecall(0.95, positive="ill")``, ``TargetSpecificity(0.95, positive="ill")``,
-        ``TargetPrecision(0.9, positive="ill")`` or ``Costs({("ill", "well"): 10, ("well", "ill"): 1})``.
+        ``TargetPrecision(0.9, positive="ill")`` or ``Costs({("ill", "well"): 10, ("well", "ill"): 1})``, which for
+        several classes answers each row with the class of the least expected cost.
         If the held-out rows do not certify it, `predict` returns the plain vote, with a warning; `vote` always does.
     sets : Sets, optional
         Certify prediction sets with the held-out rows, such as ``Sets(0.1, by_class=True)``: see

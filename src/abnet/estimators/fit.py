@@ -31,12 +31,14 @@ from abnet.estimators.held_out_blocks import HeldOutBlocks, ManyBlocks, OneBlock
 from abnet.estimators.known_classes import known_classes
 from abnet.estimators.logistic_rival import learned_logistic, rival_of
 from abnet.estimators.observing import Evaluated, Observed, observe_blocks, terms_of_posterior
+from abnet.estimators.order_notes import order_notes
 from abnet.explanation.region_conditions import regions_in_words
 from abnet.model.card import Rival
 from abnet.model.model import Model
 from abnet.model.predictors.predictor import Predictor, shares_of
 from abnet.model.region_words import RegionWords
 from abnet.networks.bam import BAM
+from abnet.tables.notes import Note
 from abnet.tables.preparation import TableMap, UnseenWarning
 from abnet.tables.preparation.preparation import Unprepared
 from abnet.training.features import Features, allows_certificate, prepare
@@ -80,6 +82,8 @@ class Fitted:
     seed : int
     rival : Rival or None
         Logistic regression on the same rows, if it was asked for.
+    notes : tuple of Note
+        On the order of the held-out rows. They are not kept in the model, which is the same in any order.
     """
 
     model: Model
@@ -91,6 +95,7 @@ class Fitted:
     drawn: Model
     seed: int
     rival: Rival | None = None
+    notes: tuple[Note, ...] = ()
 
     @property
     def networks(self) -> tuple[BAM, ...]:
@@ -123,6 +128,7 @@ def fit(rows: LabelledRows, settings: Settings, seed: int, *, compare: bool = Fa
         settings = replace(settings, share=rows.held_out.share)
     report_progress("Columns")
     split = split_rows(rows, settings, seed)
+    period = _period_of(rows, split)
     prepared, certifiable = prepare_rows(rows, split, settings)
     with ThreadPoolExecutor(1) as background, compilation_cache(), training_bar(settings.verbose) as report:
         values = label_values(prepared.codes, prepared.labels.n_classes)
@@ -144,7 +150,7 @@ def fit(rows: LabelledRows, settings: Settings, seed: int, *, compare: bool = Fa
 
         # Fix everything that the bound rows judge
         predictor = deployed(learned.recipe, learned.posterior, prepared.labels.n_classes, generators.deploy)
-        terms = terms_of_posterior(_terms_of(learned, settings), learned.posterior, predictor)
+        terms = terms_of_posterior(_terms_of(learned, settings, period), learned.posterior, predictor)
         covered = certifiable and learned.posterior.aggregation.certified
         held_out = held_out_blocks(rows, prepared)
         goal = None
@@ -181,7 +187,7 @@ def fit(rows: LabelledRows, settings: Settings, seed: int, *, compare: bool = Fa
     certificate, decision, estimate = judge(seen, terms, goal, settings, set_rows, covered=covered)
     of_drawn = None  # a drawn network is certified for rows, not for groups
     if seen is not None and certifiable and rows.groups is None:
-        of_drawn = drawn.certify(seen.of_drawn, _terms_of_drawn(learned, settings))
+        of_drawn = drawn.certify(seen.of_drawn, _terms_of_drawn(learned, settings, period))
     chose = decision != ARGMAX or settings.sets is not None
     untouched = settings.frozen and certificate is not None and settings.n_candidates == 1 and not chose
     card = card_of(
@@ -193,6 +199,7 @@ def fit(rows: LabelledRows, settings: Settings, seed: int, *, compare: bool = Fa
         row_filter=held_out.row_filter(untouched=untouched),
         estimate=estimate,
         region_words=region_words,
+        period=period,
     )
     kept_split: Split | None = split
     if rows.held_out is not None:
@@ -221,6 +228,7 @@ def fit(rows: LabelledRows, settings: Settings, seed: int, *, compare: bool = Fa
         drawn=_model_of_drawn(model, drawn, of_drawn),
         seed=seed,
         rival=rival_in_numbers,
+        notes=order_notes(rows, split, seen),
     )
 
 
@@ -244,12 +252,24 @@ def split_rows(rows: LabelledRows, settings: Settings, seed: int) -> Split:
         return Split(first=rows.held_out.training_order, counted=np.arange(0))
     if settings.split or settings.objective == "loss":
         hashes = row_hashes(rows.X, rows.label_values)
-        split = Split.of(hashes, settings.share, seed, rows.groups)
+        if rows.times is None:
+            split = Split.of(hashes, settings.share, seed, rows.groups)
+        else:
+            split = Split.by_time(hashes, rows.times.values, settings.share, seed, rows.groups)
         warn_of_few_rows(hashes[split.first])
         return split
     if rows.groups is not None:
         number_groups(rows.groups, len(rows.codes))
     return Split(first=np.arange(0), counted=np.arange(len(rows.codes)))
+
+
+def _period_of(rows: LabelledRows, split: Split) -> str | None:
+    """The bound rows of a split by time, in words; None if they are a random part."""
+    if rows.held_out is not None:
+        return rows.held_out.period
+    if rows.times is None or split.latest is None:
+        return None
+    return rows.times.after(split.latest)
 
 
 def prepare_rows(rows: LabelledRows, split: Split, settings: Settings) -> tuple[PreparedRows, bool]:
@@ -345,17 +365,17 @@ def _with_checked_columns(rows: PreparedRows, learned: Learned, seed: int) -> Pr
     return replace(rows, features=rows.features.with_notes(notes))
 
 
-def _terms_of(learned: Learned, settings: Settings) -> Terms:
+def _terms_of(learned: Learned, settings: Settings, period: str | None) -> Terms:
     """The terms of the certificate: how the model was made, and the expected values from the held rows."""
-    terms = _terms_of_drawn(learned, settings)
+    terms = _terms_of_drawn(learned, settings, period)
     if not terms.trained or learned.held is None:
         return terms
     return replace(terms, expected=learned.held.expected())
 
 
-def _terms_of_drawn(learned: Learned, settings: Settings) -> Terms:
+def _terms_of_drawn(learned: Learned, settings: Settings, period: str | None) -> Terms:
     """How the model was made: the terms for one network of the posterior."""
-    return settings.terms(len(learned.posterior.sizes) - 1)
+    return replace(settings.terms(len(learned.posterior.sizes) - 1), period=period)
 
 
 def _fixed_goal(
@@ -373,12 +393,12 @@ def _fixed_goal(
 
 def _rows_for_sets(seen: Observed | None, learned: Learned, rows: PreparedRows) -> SetRows | None:
     """The probabilities of the bound rows, if prediction sets were asked for."""
-    if seen is None or seen.scores is None or seen.codes is None:
+    if seen is None or seen.scores is None:
         return None
     probabilities = shares_of(seen.scores)
     if learned.calibration is not None:
         probabilities = learned.calibration.apply(probabilities)
-    return SetRows(probabilities, seen.codes, rows.labels.names)
+    return SetRows(probabilities, seen.codes.astype(np.intp), rows.labels.names)
 
 
 def judge(

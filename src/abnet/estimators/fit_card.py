@@ -33,6 +33,7 @@ def card_of(
     row_filter: RowFilter | None,
     estimate: Estimate | None,
     region_words: tuple[RegionWords, ...] = (),
+    period: str | None = None,
 ) -> Card:
     """How a model was made.
 
@@ -50,6 +51,8 @@ def card_of(
         The Gibbs bound where it is only an estimate.
     region_words : tuple of RegionWords
         The regions of a narrow network in words.
+    period : str or None
+        The bound rows of a split by time, in words.
     """
     recipe = learned.recipe
     features = rows.features
@@ -76,6 +79,7 @@ def card_of(
         training_inputs=features.training,
         background=background_rows(background),
         region_words=region_words,
+        period=period,
     )
     if not recipe.alone:
         card = msgspec.structs.replace(card, recipe=recipe_text(learned), parameters=recipe.to_dict())

@@ -105,6 +105,8 @@ def fix_goal(
     """
     if calibration is not None and held.scores.ndim == 1:
         held = replace(held, score_at=lambda probability: 2 * share_at(calibration, probability) - 1)
+    elif calibration is not None:
+        held = replace(held, power=calibration.power, floor=calibration.floor)
     return FixedGoal(goal, goal.candidates(held, names, n_rows, terms))
 
 

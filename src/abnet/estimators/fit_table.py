@@ -42,6 +42,7 @@ def fit_table(
     output: str | os.PathLike[str] | None = None,
     background: bool = True,
     command: str | None = None,
+    time: str | None = None,
 ) -> FittingMixin:
     """Train a classifier on a table of any size, certify it, and write it to a model file if one is named.
 
@@ -75,6 +76,10 @@ def fit_table(
         Whether the model file keeps some training rows for explanations.
     command : str, optional
         The command line, to be stored in the model file.
+    time : str, optional
+        Column with the time of each row: dates, time stamps or numbers. The model is trained on the past and certified
+        on the latest rows, and the time is not used as a feature. Of a table with more than `max_learn_rows` rows, the
+        earliest rows train, at most this many, and all later rows certify.
 
     Returns
     -------
@@ -112,11 +117,13 @@ def fit_table(
             bins=bins,
             max_learn_rows=max_learn_rows,
             at_least=LEAST_ROWS,
+            time=time,
         )
         fitted = classifier._fit(
             rows.X,
             rows.y,
             groups=groups,
+            time=rows.times,
             emptied=True,
             written=True,
             held_out=rows.held_out,
@@ -129,6 +136,7 @@ def fit_table(
         classifier.model_.card,
         target=target,
         group=group,
+        time=time,
         cuts=rows.cuts,
         command=command,
         rivals=rivals,
@@ -138,6 +146,7 @@ def fit_table(
         card = msgspec.structs.replace(card, background=())
     classifier.model_ = replace(classifier.model_, card=card)
     warn_of(classifier.model_.preparation.notes, stacklevel=2)
+    rows = replace(rows, notes=(*rows.notes, *fitted.notes))
     if output is not None:
         class_weight = getattr(classifier, "class_weight", None)
         classifier.table_ = _write(classifier.model_, rows, Path(output), class_weight)

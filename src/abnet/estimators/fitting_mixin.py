@@ -112,7 +112,7 @@ class FittingMixin(PredictionMixin):
             if name != "bound":
                 self.loss_curve_.extend(curve)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, time: Any = None) -> Self:
         """Train and certify the classifier on labelled rows.
 
         Parameters
@@ -126,13 +126,17 @@ class FittingMixin(PredictionMixin):
         groups : array (n,) or str, optional
             Group of each row, such as a patient, or the column of a frame with the groups, which is then not used as a
             feature. Whole groups are used for training or held out, and the certificate is about a new group.
+        time : array (n,) or str, optional
+            When each row was recorded (dates, time stamps or numbers), or the column of a frame with the times, which
+            is then not used as a feature. The earliest rows train, the latest rows are held out, and the certificate is
+            about a future like their period. With groups, the past ends where no group has rows on both sides.
 
         Returns
         -------
         self
         """
-        self._fit(X, y, sample_weight, groups)
-        warn_of(self.model_.preparation.notes, stacklevel=2)
+        fitted = self._fit(X, y, sample_weight, groups, time)
+        warn_of((*self.model_.preparation.notes, *fitted.notes), stacklevel=2)
         return self
 
     def _fit(
@@ -141,6 +145,7 @@ class FittingMixin(PredictionMixin):
         y: Any,
         sample_weight: Any = None,
         groups: Any = None,
+        time: Any = None,
         *,
         emptied: bool = False,
         written: bool = False,
@@ -151,7 +156,7 @@ class FittingMixin(PredictionMixin):
 
         Parameters
         ----------
-        X, y, sample_weight, groups
+        X, y, sample_weight, groups, time
             As for `fit`.
         emptied, written, held_out
             As in `LabelledRows`.
@@ -164,12 +169,15 @@ class FittingMixin(PredictionMixin):
                 raise ParameterError("{} counts single rows and cannot be combined with groups.", Parameter("decision"))
             if groups is not None and settings.sets is not None:
                 raise ParameterError("{} counts single rows and cannot be combined with groups.", Parameter("sets"))
+            if time is not None and not settings.split:
+                raise ParameterError("{} needs a first part of the rows to train on; there is none.", Parameter("time"))
             rows = checked_rows(
                 self,
                 X,
                 y,
                 sample_weight,
                 groups,
+                time,
                 preprocessor=self.preprocessor,
                 gaps=settings.gaps,
                 emptied=emptied,

@@ -77,8 +77,10 @@ class Observed(NamedTuple):
     of_drawn : Evidence
         About the drawn network.
     of_goal, of_rival : Evidence or None
-    scores, codes : arrays (n,) or (n, K), and (n,), or None
-        Scores and classes of the rows, if they were to be kept.
+    wrong, codes : arrays (n,)
+        Wrong answers of the plain vote, and classes, in the order in which the blocks have the rows.
+    scores : array (n,) or (n, K), or None
+        Scores of the rows in the same order, if they were to be kept.
     """
 
     evidence: Evidence
@@ -86,8 +88,9 @@ class Observed(NamedTuple):
     of_drawn: Evidence
     of_goal: Evidence | None
     of_rival: Evidence | None
+    wrong: NDArray[np.bool_]
+    codes: NDArray[np.uint32]
     scores: NDArray[np.float64] | None = None
-    codes: NDArray[np.intp] | None = None
 
 
 class SeenBlock(NamedTuple):
@@ -132,8 +135,9 @@ def observe_blocks(
     of_goal: list[Evidence] = []
     of_rival: list[Evidence] = []
     kept_scores: list[NDArray[np.float64]] = []
-    kept_codes: list[NDArray[np.intp]] = []
     total_loss = 0.0
+    wrong = []
+    codes = []
     for rows in blocks:
         seen = observe_posterior(
             evaluated.posterior,
@@ -150,6 +154,8 @@ def observe_blocks(
             return None
         evidence.append(seen.evidence)
         total_loss += float(losses_of(seen.scores, rows.codes).sum())
+        wrong.append(winners(seen.scores) != rows.codes)
+        codes.append(rows.codes.astype(np.uint32))
         of_drawn.append(observe(evaluated.drawn.votes(rows.X, threads=cores()), rows.codes, evaluated.names))
         if evaluated.goal is not None:
             of_goal.append(
@@ -166,15 +172,15 @@ def observe_blocks(
             of_rival.append(_observe_rival(evaluated, rows))
         if evaluated.keeps_scores:
             kept_scores.append(seen.scores)
-            kept_codes.append(rows.codes)
     return Observed(
         evidence=sum_evidence(evidence),
         mean_loss=total_loss / n_rows,
         of_drawn=sum_evidence(of_drawn),
         of_goal=_sum_or_none(of_goal),
         of_rival=_sum_or_none(of_rival),
+        wrong=np.concatenate(wrong),
+        codes=np.concatenate(codes),
         scores=_joined_or_none(kept_scores),
-        codes=_joined_or_none(kept_codes),
     )
 
 

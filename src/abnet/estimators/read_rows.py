@@ -31,8 +31,14 @@ if TYPE_CHECKING:
 __all__ = ["check_roles", "check_streamable", "for_tables", "read_rows"]
 
 
-def check_roles(target: str, drop: Sequence[str], group: str | None, preparation: TablePreparation | None) -> None:
-    """Raise a ParameterError for a column with two roles: target, group, dropped column or feature.
+def check_roles(
+    target: str,
+    drop: Sequence[str],
+    group: str | None,
+    preparation: TablePreparation | None,
+    time: str | None = None,
+) -> None:
+    """Raise a ParameterError for a column with two roles: target, group, time, dropped column or feature.
 
     Examples
     --------
@@ -46,6 +52,9 @@ def check_roles(target: str, drop: Sequence[str], group: str | None, preparation
     if group is not None:
         _check_free("group", [group], roles)
         roles[group] = "names the groups"
+    if time is not None:
+        _check_free("time", [time], roles)
+        roles[time] = "holds the times"
     if preparation is not None:
         for parameter, names in preparation.named_columns().items():
             _check_free(parameter, names, roles)
@@ -91,6 +100,7 @@ def read_rows(
     bins: int | Sequence[float] | None = None,
     max_learn_rows: int = sys.maxsize,
     at_least: int,
+    time: str | None = None,
 ) -> tuple[LoadedRows, NDArray[Any] | None]:
     """Read a table, and take the target and the groups out of it; of a large table, only the training rows.
 
@@ -105,6 +115,8 @@ def read_rows(
         As for `abnet.fit_table`.
     at_least : int
         Minimum number of rows.
+    time : str, optional
+        As for `abnet.fit_table`.
 
     Raises
     ------
@@ -118,10 +130,15 @@ def read_rows(
             "{} uses quantiles of rows, and rows of one group are not independent: pass the cut points.",
             Parameter("bins"),
         )
+    if time is not None and isinstance(bins, int):
+        raise ParameterError(
+            "{} uses quantiles of rows of all times, and the classes must be known in the past: pass the cut points.",
+            Parameter("bins"),
+        )
     preparation = None
     if isinstance(classifier.preprocessor, TablePreparation):
         preparation = classifier.preprocessor
-    check_roles(target, drop, group, preparation)
+    check_roles(target, drop, group, preparation, time)
     settings = classifier.settings()
     try:
         rows = load_rows(
@@ -132,6 +149,7 @@ def read_rows(
             seed=classifier.random_state,
             missing_label=missing_label,
             bins=bins,
+            time=time,
         )
     except NamedColumnError:
         raise

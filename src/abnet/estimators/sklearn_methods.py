@@ -145,7 +145,7 @@ class PredictionMixin(ClassifierMixin, BaseEstimator):
             rows, n_candidates = self._held_out_rows(X, labels, n_candidates)
             answers = self.vote(take_rows(X, rows))  # the decision may have been chosen with these rows
             judged = judge_answers(labels[rows].tolist(), answers.tolist(), known=known)
-            terms = Terms(delta=delta, n_candidates=n_candidates, source="split")
+            terms = Terms(delta=delta, n_candidates=n_candidates, source="split", period=self.model_.card.period)
             certificate = confusion_of(judged, terms, others=False)
             if self.model_.decision != ARGMAX:
                 return certificate  # about the vote, and not about the model's answers

@@ -91,6 +91,8 @@ class CertifiedRegions:
         Maximum probability that any of the bounds is false.
     plain_vote : bool
         Whether errors are those of the plain vote, because answers follow another decision.
+    period : str or None
+        The held-out rows of a split by time, such as "after 2024-03-01".
     """
 
     listed: tuple[CertifiedRegion, ...]
@@ -98,6 +100,7 @@ class CertifiedRegions:
     n_uncovered: int
     delta: float
     plain_vote: bool = False
+    period: str | None = None
 
     def of(self, signs: str) -> CertifiedRegion | None:
         """The listed region that rows with these signs are in; None if it has too few held-out rows for a bound."""
@@ -112,8 +115,11 @@ class CertifiedRegions:
         rate = "error rate"
         if self.plain_vote:
             rate = "error rate of the plain vote"
+        rows = "new rows"
+        if self.period is not None:
+            rows = f"new rows like those {self.period}"
         return (
-            f"Regions of the network, with an upper bound on the {rate} on new rows in each. All bounds hold jointly "
+            f"Regions of the network, with an upper bound on the {rate} on {rows} in each. All bounds hold jointly "
             f"with {confidence(self.delta)} confidence (from {number_of(self.n_rows, 'held-out row')})"
         )
 
@@ -166,6 +172,7 @@ class CertifiedRegions:
             "n_uncovered": self.n_uncovered,
             "delta": self.delta,
             "plain_vote": self.plain_vote,
+            "period": self.period,
         }
 
 
@@ -199,6 +206,7 @@ def certified_regions(certificate: Certificate | None) -> CertifiedRegions | Non
         n_uncovered=facts.n_rows - sum(statement.n for statement in statements),
         delta=facts.delta,
         plain_vote=certificate.counts_plain_vote,
+        period=facts.period,
     )
 
 

@@ -1,5 +1,6 @@
 """C code from scores to answers and probabilities, by the model's decision and calibration."""
 
+from abnet.certificates.expected_costs import ExpectedCosts
 from abnet.export.c_text import CPart, c_number
 from abnet.export.export_plan import ExportPlan
 
@@ -20,6 +21,8 @@ _FIND_BEST = """    int k, best = 0;
 
 def decision_code(plan: ExportPlan) -> CPart:
     """``static int abnet_decide(const double *scores)``: the code of the answer, or ABNET_NO_ANSWER."""
+    if plan.model.decision.costs is not None:
+        return _cheapest(plan.model.decision.costs)
     if plan.model.decision.kind == "cut":
         return _cut(plan)
     if plan.model.n_classes == 2:
@@ -38,6 +41,35 @@ def decision_code(plan: ExportPlan) -> CPart:
         comment = "The class with the largest score, where that is above the threshold."
         answer = f"{best_score} > {c_number(threshold, single=False)} ? ({best}) : ABNET_NO_ANSWER"
     return CPart(_DECIDE % {"comment": comment, "lines": f"{find_best}    return {answer};"})
+
+
+_CHEAPEST = """    static const double costs[ABNET_CLASSES][ABNET_CLASSES] = {
+%(table)s
+    };
+    double totals[ABNET_CLASSES] = {0.0}, largest = 0.0, weight;
+    int j, k, best = 0;
+    for (j = 0; j < ABNET_CLASSES; j++)
+        if (scores[j] > largest) largest = scores[j];
+    for (j = 0; j < ABNET_CLASSES; j++) {
+        weight = pow(((scores[j] > 0.0 ? scores[j] : 0.0) + %(floor)s) / (largest + %(floor)s), %(power)s);
+        for (k = 0; k < ABNET_CLASSES; k++) totals[k] += weight * costs[j][k];
+    }
+    for (k = 1; k < ABNET_CLASSES; k++)
+        if (totals[k] < totals[best]) best = k;
+    return best;"""
+
+
+def _cheapest(costs: ExpectedCosts) -> CPart:
+    """The class with the least expected cost."""
+    rows = []
+    for row in costs.table:
+        rows.append("        {" + ", ".join(c_number(cost, single=False) for cost in row) + "}")
+    floor = c_number(costs.floor, single=False)
+    power = c_number(costs.power, single=False)
+    lines = _CHEAPEST % {"table": ",\n".join(rows), "floor": floor, "power": power}
+    n_classes = len(costs.table)
+    comment = "The class with the least expected cost."
+    return CPart(_DECIDE % {"comment": comment, "lines": lines}, flash=8 * n_classes**2, ram=8 * n_classes, libm=True)
 
 
 def _cut(plan: ExportPlan) -> CPart:

@@ -6,7 +6,6 @@ from functools import cache, singledispatch
 from importlib.resources import files
 from typing import Any
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -91,7 +90,7 @@ def js_record(model: Model) -> dict[str, Any]:
         "classes": list(model.labels.names),
         "shares": model.predictor.shares,
         "calibration": calibration,
-        "decision": msgspec.to_builtins(model.decision),
+        "decision": model.decision.to_dict(),
         "blank": sorted(BLANK),
         "folds": folds,
     }

@@ -5,11 +5,11 @@ import os
 from functools import singledispatch
 from typing import Any
 
-import msgspec
 import numpy as np
 
 from abnet import __version__
 from abnet.certificates.decision import Decision
+from abnet.certificates.expected_costs import ExpectedCosts
 from abnet.export.export_plan import (
     ExportPlan,
     FixedPaths,
@@ -181,7 +181,7 @@ def _properties(plan: ExportPlan, names: list[str]) -> dict[str, str]:
     columns = plan.names or names
     return {
         "certificate": str(model.certificate or "no certificate"),
-        "decision": json.dumps(msgspec.to_builtins(model.decision)),
+        "decision": json.dumps(model.decision.to_dict()),
         "decision_in_words": model.decision.sentence(model.labels.names),
         "classes": json.dumps(list(model.labels.names)),
         "inputs": json.dumps(dict(zip(names, columns, strict=True))),
@@ -407,7 +407,9 @@ def _decided(graph: OnnxGraph, plan: ExportPlan, scores: str, valid: str) -> tup
     decision = plan.model.decision
     answered = valid
     codes = _codes_of_largest(graph, plan, scores)
-    if decision.kind == "cut":
+    if decision.costs is not None:
+        codes = _cheapest(graph, decision.costs, scores)
+    elif decision.kind == "cut":
         score = scores
         if not decision.positive:
             score = graph.node("Neg", scores)
@@ -417,6 +419,14 @@ def _decided(graph: OnnxGraph, plan: ExportPlan, scores: str, valid: str) -> tup
         answered = graph.node("And", valid, _above(graph, _largest(graph, plan, scores), decision))
     no_answer = graph.constant(plan.model.n_classes, np.int64)
     return graph.node("Where", answered, codes, no_answer), answered
+
+
+def _cheapest(graph: OnnxGraph, costs: ExpectedCosts, scores: str) -> str:
+    """The code of the class with the least expected cost."""
+    raised = graph.node("Add", graph.node("Max", scores, graph.constant(0.0)), graph.constant(costs.floor))
+    largest = graph.node("ReduceMax", raised, graph.constant([1], np.int64), keepdims=1)
+    weights = graph.node("Pow", graph.node("Div", raised, largest), graph.constant(costs.power))
+    return graph.node("ArgMin", graph.node("MatMul", weights, graph.constant(costs.table)), axis=1, keepdims=0)
 
 
 def _codes_of_largest(graph: OnnxGraph, plan: ExportPlan, scores: str) -> str:

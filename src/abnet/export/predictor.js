@@ -385,6 +385,14 @@ const abnet = (() => {
     return values.reduce((best, value, k) => (value > values[best] ? k : best), 0);
   }
 
+  /* The class with the least expected cost; the first of those that cost the same. */
+  function cheapest({ table, power, floor }, scores) {
+    const raised = scores.map((p) => Math.max(p, 0) + floor), largest = Math.max(...raised);
+    const totals = table.map(() => 0);
+    raised.forEach((p, j) => table[j].forEach((cost, k) => { totals[k] += Math.pow(p / largest, power) * cost; }));
+    return totals.reduce((best, total, k) => (total < totals[best] ? k : best), 0);
+  }
+
   function predictor(record) {
     const net = unpackedNetwork(record.network), K = record.classes.length, calibration = record.calibration;
     const model = { columns: record.columns, blank: new Set(record.blank), folds: record.folds };
@@ -414,7 +422,8 @@ const abnet = (() => {
       vote: (scores) => (K === 2 ? (scores[0] >= 0 ? 1 : 0) : argmax(scores)),
       /* The code of the answer that the model's decision gives; null where it abstains. */
       decide(scores) {
-        const { kind, threshold, positive } = record.decision;
+        const { kind, threshold, positive, costs } = record.decision;
+        if (kind === "costs") return cheapest(costs, scores);
         if (kind === "cut") return (positive ? scores[0] : -scores[0]) > threshold ? positive : 1 - positive;
         const sure = K === 2 ? Math.abs(scores[0]) : Math.max(...scores);
         return kind === "abstain" && !(sure > threshold) ? null : made.vote(scores);

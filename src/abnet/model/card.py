@@ -73,8 +73,10 @@ class Card(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         ``(d_0, d_1, …, d_L)`` of the network, or of each member.
     aggregation, objective, prior, posterior : str
     curves : tuple of Curve
-    target, group : str
-        Columns of the labels and of the groups.
+    target, group, time : str
+        Columns of the labels, of the groups and of the times.
+    period : str
+        If the rows were split by time, which of them were held out, such as "after 2024-03-01".
     cuts : tuple of float
         Points at which a numeric target was cut into classes; empty for a target of labels.
     n_training_rows, n_training_groups : int
@@ -115,6 +117,8 @@ class Card(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     curves: tuple[Curve, ...] = ()
     target: str | None = None
     group: str | None = None
+    time: str | None = None
+    period: str | None = None
     cuts: tuple[float, ...] = ()
     n_training_rows: int | None = None
     n_training_groups: int | None = None

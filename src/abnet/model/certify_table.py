@@ -180,7 +180,7 @@ def certify_table(
     if allow_training_rows:
         return wanted.outcome(estimate_error(rows.judged().wrong, rows.fitted_rows), rows)
     refuse_fitted(rows.fitted_rows)
-    if rows.decision != ARGMAX and rows.promised is not None and rows.promised.each(CostBound):
+    if rows.decision.kind == "cut" and rows.promised is not None and rows.promised.each(CostBound):
         rows.further_notes.append(
             "the model was fitted with costs, and every error counts the same here; give the costs again"
         )
@@ -452,7 +452,7 @@ class _Wanted:
                 judged, terms, order, groups=groups, by=by, regions=rows.regions, requests=self.requests
             )
             if rows.decision != ARGMAX:
-                certificate = about_the_decision(certificate, judged, rows.decision, rows.promised, terms)
+                certificate = about_the_decision(certificate, judged, rows.decision, rows.promised, terms, order)
             if self.sets is not None and set_rows is not None:
                 certificate = certificate.adding(set_statements(set_rows, self.sets, terms, makes))
             return certificate

@@ -56,7 +56,7 @@ def predicting_parts(model: "Model") -> dict[str, Any]:
         "feature_names": feature_names,
         "preparation": preparation_to_dict(model.preparation),
         "calibration": calibration,
-        "decision": msgspec.to_builtins(model.decision),
+        "decision": model.decision.to_dict(),
     }
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from abnet.certificates.certificate import Certificate
 from abnet.certificates.decision import Decision
+from abnet.certificates.statements.cost_bound import CostBound
 from abnet.model.calibration import Calibration
 from abnet.model.card import Card
 from abnet.model.digest import belonging, digest, predicting_parts
@@ -292,6 +293,9 @@ def _check_width(model: Model) -> None:
         )
     if model.decision.kind == "cut" and (model.n_classes != 2 or model.decision.positive not in (0, 1)):
         raise ValueError("its decision is a cut, which is for two classes.")
+    costs = model.decision.costs
+    if costs is not None and (len(costs.table) != model.n_classes or model.n_classes == 2):
+        raise ValueError(f"its decision has costs of {len(costs.table)} classes, but it has {model.n_classes}.")
 
 
 def check_promise(model: Model, certificate: Certificate | None) -> None:
@@ -305,3 +309,12 @@ def check_promise(model: Model, certificate: Certificate | None) -> None:
             continue
         if not rule.is_of(model.decision, model.labels.names):
             raise ValueError(f"the certificate is about the decision {rule}, but the model has {model.decision}.")
+    _check_costs(model.decision, certificate)
+
+
+def _check_costs(decision: Decision, certificate: Certificate) -> None:
+    """Raise a ValueError for an expected cost of other answers than those of the decision."""
+    for cost in certificate.each(CostBound):
+        of_rule = decision.costs is not None and decision.costs.largest == cost.largest
+        if cost.minimised != of_rule:
+            raise ValueError(f"the certificate is about the {cost.about} of other answers than the model's decision.")

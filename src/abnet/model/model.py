@@ -351,8 +351,10 @@ class Model:
                 f"{error_rate} at most {percent_up(self.certificate.vote_error_bound)} with "
                 f"{confidence(facts.delta)} confidence, from {number_of(facts.n_rows, 'counted row')}"
             )
-        if self.decision.kind != "argmax":
+        if self.decision.threshold is not None:
             lines.append(f"decision: {self.decision.kind} at {self.decision.threshold!r}")
+        if self.decision.costs is not None:
+            lines.append("decision: the least expected cost")
         if self.card.recipe is not None:
             lines.append(self.card.recipe)
         body = ";\n  ".join(lines)

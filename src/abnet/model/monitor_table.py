@@ -323,8 +323,8 @@ def _certified(model: Model, quantity: Quantity, label: str | None) -> float:
         return bound
     if model.decision != ARGMAX:
         raise UnwatchableError(
-            "the model abstains, but its certified error rate is that of the plain vote (the most likely class): set "
-            "{}, the error rate to watch.",
+            "the model follows a decision rule, but its certified error rate is that of the plain vote (the most "
+            "likely class): set {}, the error rate to watch.",
             parameter,
         )
     if certificate is not None:

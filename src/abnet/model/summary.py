@@ -179,6 +179,7 @@ def _facts(model: Model) -> dict[str, str]:
         "classes": separator.join(model.labels.names),
         "target": card.target,
         "groups": card.group,
+        "time": _split_by_time(card),
         "rows": _rows(card),
         "recipe": card.recipe,
         "network": _network(model),
@@ -222,6 +223,15 @@ def _rows(card: Card) -> str:
     return text
 
 
+def _split_by_time(card: Card) -> str:
+    if card.period is None:
+        return ""
+    text = f"trained on the past, certified on rows {card.period}"
+    if card.time is not None:
+        text += f"; column {card.time}, which is no feature"
+    return text
+
+
 def _network(model: Model) -> str:
     card = model.card
     parts = [f"{kind_of(model.predictor)}, {number_of(model.n_inputs, 'input')}"]
@@ -244,6 +254,8 @@ def _network(model: Model) -> str:
 
 def _decision(model: Model) -> str:
     decision = model.decision
+    if decision.costs is not None:
+        return decision.sentence(model.labels.names)
     if decision.kind == "abstain":
         if (decision.threshold or 0.0) < 0.0:
             return "every row is answered"

@@ -116,6 +116,6 @@ class InputWatch:
 
 
 def unused_columns(model: Model, frame: Table) -> list[str]:
-    """Columns that the model does not use, except its target and its groups."""
-    used = (model.card.target, model.card.group)
+    """Columns that the model does not use, except those of its target, groups and times."""
+    used = (model.card.target, model.card.group, model.card.time)
     return [name for name in model.preparation.extra_columns(frame) if name not in used]

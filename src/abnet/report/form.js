@@ -219,7 +219,7 @@
     answer.dataset.probabilities = JSON.stringify(found.probabilities);
     const parts = [element("p", found.code === null ? "No answer" : `Answer: ${short(found.label, 200)}`, "result")];
     if (found.code === null) parts.push(element("p", "The model is not certain enough of this row: its decision rule leaves it to a person.", "note"));
-    else if (found.code !== found.vote) parts.push(element("p", "This answer follows the decision rule above; the most likely class is the other one.", "note"));
+    else if (found.code !== found.vote) parts.push(element("p", "This answer follows the decision rule above; the most likely class is another one.", "note"));
     const working = element("p", "Explaining…", "note"), last = regions(found, row);
     answer.replaceChildren(...parts, ...probabilities(found), ...(page.plan ? [working] : []), ...last);
     if (page.plan) explain(row, found, working, mine);

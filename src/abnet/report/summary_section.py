@@ -111,10 +111,11 @@ def _headline(model: Model) -> dict[str, Any]:
 
 
 def _new_data(certificate: Certificate) -> str:
-    """What the bounds are about: new rows, or rows of a new group."""
-    if certificate.facts.n_groups is not None:
-        return "a new group, averaged over its rows,"
-    return "new data"
+    """What the bounds are about: new rows, or rows of a new group; of a period, if there is one."""
+    facts = certificate.facts
+    if facts.period is None:
+        return facts.new_data
+    return f"{facts.new_data} like the rows {facts.period},"
 
 
 def _goal(model: Model) -> GoalStatement | None:
@@ -171,6 +172,9 @@ def _decision(model: Model) -> dict[str, Any] | None:
 
 def _rule(model: Model) -> str:
     """The decision in words, with its threshold as a score and, if the model has probabilities, as a probability."""
+    if model.decision.costs is not None:
+        names = [shortened(name, 60) for name in model.labels.names]
+        return model.decision.sentence(names)
     threshold = float(model.decision.threshold or 0.0)
     if model.decision.kind == "cut":
         return _cut_rule(model, threshold)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abnet.certificates.split import Split
+from abnet.tables.times import Times
 from abnet.utils.permutation import places_in
 
 if TYPE_CHECKING:
@@ -50,6 +51,10 @@ class HeldOutRows:
     n_training : int
     share : float
         Share of the rows that train.
+    period : str or None
+        The held-out rows of a split by time, in words.
+    times : float array or None
+        Their times, in the order of the table.
     """
 
     read: "Callable[[], Iterator[polars.DataFrame]]"
@@ -57,14 +62,26 @@ class HeldOutRows:
     places: NDArray[np.intp]
     n_training: int
     share: float
+    period: str | None = None
+    times: NDArray[np.float64] | None = None
 
     @classmethod
     def of(
-        cls, read: "Callable[[], Iterator[polars.DataFrame]]", target: str, split: Split, share: float
+        cls,
+        read: "Callable[[], Iterator[polars.DataFrame]]",
+        target: str,
+        split: Split,
+        share: float,
+        times: Times | None = None,
     ) -> "HeldOutRows":
         """The second part of a split."""
         places = places_in(np.concatenate([split.first, split.counted]))
-        return cls(read, target, places, len(split.first), share)
+        period = None
+        later = None
+        if times is not None and split.latest is not None:
+            period = times.after(split.latest)
+            later = times.values[times.values > split.latest]
+        return cls(read, target, places, len(split.first), share, period, later)
 
     def __len__(self) -> int:
         return len(self.places) - self.n_training

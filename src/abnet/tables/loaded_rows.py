@@ -14,10 +14,12 @@ from abnet.certificates.split import Split, warn_of_few_rows
 from abnet.tables.binning import Binning
 from abnet.tables.held_out_rows import HeldOutRows
 from abnet.tables.label_types import sorted_as_typed
+from abnet.tables.named_columns import check_named
 from abnet.tables.notes import Note
 from abnet.tables.polars_frames import stacked
 from abnet.tables.table import as_table
 from abnet.tables.target import FeaturesAndLabels, labelled, labels_as_written, split_target
+from abnet.tables.times import Times, read_times
 from abnet.utils.caller_rows import without_column
 from abnet.utils.label_values import label_values
 from abnet.utils.permutation import places_in
@@ -40,6 +42,8 @@ class LoadedRows:
         Number of labelled rows of the whole table.
     held_out : HeldOutRows or None
         The other rows of a larger table; None if all rows are in memory.
+    times : Times or None
+        When each row in memory was recorded, if the rows are to be split by time.
     cuts : tuple of float
         Points at which a numeric target was cut into classes, if it was.
     """
@@ -50,6 +54,7 @@ class LoadedRows:
     n_rows: int
     held_out: HeldOutRows | None = None
     cuts: tuple[float, ...] = ()
+    times: Times | None = None
 
     @property
     def n_unlabelled(self) -> int:
@@ -66,6 +71,7 @@ def load_rows(
     seed: int,
     missing_label: str = "drop",
     bins: int | Sequence[float] | None = None,
+    time: str | None = None,
 ) -> LoadedRows:
     """Load a table of at most `max_learn_rows` rows whole, and of a larger table the training rows.
 
@@ -86,6 +92,8 @@ def load_rows(
         What to do with rows without a label.
     bins : int or sequence of float, optional
         Cut a numeric target into classes (`abnet.tables.binning.Binning`).
+    time : str, optional
+        Column with the times, for a split by time; it is taken out of the rows.
     """
     if not 0 < share < 1 or max_learn_rows < 1:
         raise ValueError(f"share must lie between 0 and 1, max_learn_rows be 1 or more; got {share}, {max_learn_rows}.")
@@ -103,11 +111,15 @@ def load_rows(
         whole = stacked(first)  # in pieces: to copy all text takes longer than to read half of it
         first.clear()
         X, y, label_notes = split_target(whole, target, missing_label=missing_label, typed=False)
-        return LoadedRows(X, y, (*notes, *label_notes), len(y), cuts=cuts)
+        X, times = _without_times(X, time)
+        return LoadedRows(X, y, (*notes, *label_notes), len(y), cuts=cuts, times=times)
 
-    hashes, n_unlabelled = _hashes_of_labelled(chain(_emptied(first), frames), target, missing_label)
+    hashes, times, n_unlabelled = _hashes_of_labelled(chain(_emptied(first), frames), target, missing_label, time)
     share = min(share, max_learn_rows / len(hashes))
-    split = Split.of(hashes, share, seed)
+    if times is None:
+        split = Split.of(hashes, share, seed)
+    else:
+        split = Split.by_time(hashes, times.values, share, seed, most=max_learn_rows)
     warn_of_few_rows(hashes[split.first])
     del hashes
     if n_unlabelled:
@@ -116,9 +128,18 @@ def load_rows(
     def labelled_frames() -> "Iterator[polars.DataFrame]":
         return labelled(read_classes(), target)
 
-    held_out = HeldOutRows.of(labelled_frames, target, split, share)
+    held_out = HeldOutRows.of(labelled_frames, target, split, share, times)
     X, y, label_notes = _training_rows(labelled_frames(), target, held_out.is_training)
+    X, _ = _without_times(X, time)
     return LoadedRows(X, y, (*notes, *label_notes), held_out.n_rows, held_out, cuts)
+
+
+def _without_times(X: "polars.DataFrame", time: str | None) -> "tuple[polars.DataFrame, Times | None]":
+    """Take the column of the times out of the rows, and read it."""
+    if time is None:
+        return X, None
+    check_named("time", [time], X.columns)
+    return X.drop(time), read_times(X[time], time)
 
 
 def _binned(read: "Callable[[], Iterable[polars.DataFrame]]", binning: Binning) -> "Iterable[polars.DataFrame]":
@@ -139,9 +160,9 @@ def _first_frames(frames: "Iterator[polars.DataFrame]", max_rows: int) -> "list[
 
 
 def _hashes_of_labelled(
-    frames: "Iterable[polars.DataFrame]", target: str, missing_label: str
-) -> tuple[NDArray[np.uint64], int]:
-    """The hashes of the rows that have a label, as `row_hashes` of a table in memory, and the number of other rows.
+    frames: "Iterable[polars.DataFrame]", target: str, missing_label: str, time: str | None
+) -> tuple[NDArray[np.uint64], Times | None, int]:
+    """The hashes and times of the rows that have a label, as of a table in memory, and the number of other rows.
 
     What is hashed of a label is its place among all labels, which are known at the end.
     """
@@ -156,7 +177,12 @@ def _hashes_of_labelled(
     label_numbers: dict[Any, int] = {}
     sums = []
     numbers = []
+    columns = []
     for frame in labelled(counted(), target, missing_label):
+        if time is not None:
+            check_named("time", [time], frame.columns)
+            columns.append(frame.select(time))
+            frame = frame.drop(time)
         distinct = as_table(frame).cells(target).distinct()
         number_of_value = np.zeros(len(distinct.values), np.int32)
         for place in np.flatnonzero(distinct.counts()).tolist():
@@ -166,7 +192,10 @@ def _hashes_of_labelled(
     codes, n_classes = _codes_of_labels(list(label_numbers))
     values = label_values(codes[np.concatenate(numbers)], n_classes)
     hashes = hashes_with_labels(np.concatenate(sums), values)
-    return hashes, n_rows - len(hashes)
+    times = None
+    if time is not None:
+        times = read_times(stacked(columns)[time], time)
+    return hashes, times, n_rows - len(hashes)
 
 
 def _codes_of_labels(labels: list[Any]) -> tuple[NDArray[np.intp], int]:

@@ -33,7 +33,7 @@ class Wording(NamedTuple):
     - the note's rows: ``{rows}`` (3 rows), ``{training_rows}``, ``{cells}`` and ``{count}`` (the number alone),
     - words that agree with them: ``{are}``, ``{were}``, ``{counts}``, ``{them}``, ``{a_number}``, ``{a_date}``,
     - the note's example: ``{example}`` (quoted), ``{such_as}`` (as one of several) and ``{value}`` (as it is),
-    - the parameters that change it: ``{use}``, ``{groups}``, ``{numeric}``, ``{categorical}``, ``{dates}``.
+    - the parameters that change it: ``{use}``, ``{groups}``, ``{time}``, ``{numeric}``, ``{categorical}``, ``{dates}``.
     """
 
     one: str
@@ -116,6 +116,15 @@ LEAKS = {
 """Columns that determine the label, and identifiers."""
 
 LABELS = {
+    "errors by position": Wording(
+        "errors are more frequent in the {where} held-out rows of the table (p = {p}{looked_at}), so the rows may not "
+        "be independent draws from one source: if they were recorded over time, use {time}; if some belong "
+        "together, use {groups}"
+    ),
+    "errors by time": Wording(
+        "errors are more frequent in the {where} part of the period that was held out (p = {p}{looked_at}): the "
+        "certificate is about the period as a whole, and the future may differ from it"
+    ),
     "missing labels": Wording(
         "{rows} without a label in column {columns} {were} left out",
     ),
@@ -202,6 +211,15 @@ COLUMNS = {
 """Whole columns: names, types, what they are represented by."""
 
 CELLS = {
+    "labels by position": Wording(
+        "the labels depend on the position of the rows (p = {p}{looked_at}), as in a table that is sorted by label. "
+        "That is harmless, because rows are split by their content; but if they were recorded over time, the mix of "
+        "classes changes, and {time} certifies on the latest rows"
+    ),
+    "labels by time": Wording(
+        "the mix of classes changes within the period that was held out (p = {p}{looked_at}): the certificate is about "
+        "the period as a whole, and the future may differ from it"
+    ),
     "odd number": Wording(
         "column {columns}: {cells} {are} not {a_number}{form} ({such_as}) and {counts} as missing",
         several="{n} numeric columns have cells that cannot be used as numbers, such as {example}, which count as "
@@ -366,8 +384,10 @@ def note_sentence(note: "Note", spell: Spelling = str) -> str:
 def _fields(note: "Note", spell: Spelling) -> dict[str, Any]:
     """The values of the places in a sentence; a fact of the note comes before anything else of that name."""
     rows = note.rows or 0
-    first_column = "".join(note.columns[:1])
-    parameters = ("use", "groups", "numeric", "categorical", "dates")
+    first_column = "COLUMN"
+    if note.columns:
+        first_column = note.columns[0]
+    parameters = ("use", "groups", "time", "numeric", "categorical", "dates")
     such_as = quoted(note.example)
     if rows > 1:
         such_as = f"such as {such_as}"

@@ -167,6 +167,9 @@ def note_lines(notes: Iterable[Note], *, every: bool = False, most: int = 10, sp
     return [*lines[: most - 1], f"{hidden} more notes are not shown; {lists_them} lists them"]
 
 
+_URGENT = ("far cell", "errors by position", "errors by time")
+
+
 def warn_of(notes: Iterable[Note], *, stacklevel: int) -> None:
     """Warn of notes that change what a certificate is worth, or that say that a column is left out: one for each line.
 
@@ -176,7 +179,10 @@ def warn_of(notes: Iterable[Note], *, stacklevel: int) -> None:
     stacklevel : int
         As for `warnings.warn`, counted from the caller of this function.
     """
-    urgent = [note for note in _distinct(notes) if note.severity == "leak" or note.left_out or note.code == "far cell"]
+    urgent = []
+    for note in _distinct(notes):
+        if note.severity == "leak" or note.left_out or note.code in _URGENT:
+            urgent.append(note)
     for group in _line_groups(urgent):
         warnings.warn(NoteWarning(*group), stacklevel=stacklevel + 1)
 

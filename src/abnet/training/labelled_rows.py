@@ -13,12 +13,13 @@ from abnet.tables.held_out_rows import HeldOutRows
 from abnet.tables.label_types import sorted_as_typed
 from abnet.tables.labels import Labels, check_labelled
 from abnet.tables.preparation.array_checks import with_advice
-from abnet.tables.table import as_frame
+from abnet.tables.table import as_frame, as_table
+from abnet.tables.times import Times, read_times
 from abnet.utils.caller_rows import column_names, is_frame, take_column, without_column
 from abnet.utils.errors import Parameter, ParameterError
 from abnet.utils.label_values import label_values
 
-__all__ = ["LabelledRows", "checked_rows", "without_groups"]
+__all__ = ["LabelledRows", "checked_rows", "without_groups", "without_times"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +36,8 @@ class LabelledRows:
     weights : float array (n,) or None
     groups : array (n,) or None
         Group of each row.
+    times : Times or None
+        When each row was recorded, if the rows are split by time.
     feature_names : tuple of str or None
     is_frame : bool
         Whether X was passed as a frame. This depends only on its type: if it depended on cells, one bound row with a
@@ -53,6 +56,7 @@ class LabelledRows:
     codes: NDArray[np.intp]
     weights: NDArray[np.float64] | None = None
     groups: NDArray[Any] | None = None
+    times: Times | None = None
     feature_names: tuple[str, ...] | None = None
     is_frame: bool = False
     emptied: bool = False
@@ -71,6 +75,7 @@ def checked_rows(
     y: Any,
     sample_weight: Any = None,
     groups: Any = None,
+    time: Any = None,
     *,
     preprocessor: Any,
     gaps: bool = False,
@@ -78,13 +83,13 @@ def checked_rows(
     written: bool = False,
     held_out: HeldOutRows | None = None,
 ) -> LabelledRows:
-    """Check rows, labels, weights and groups; sets ``n_features_in_`` and ``feature_names_in_``.
+    """Check rows, labels, weights, groups and times; sets ``n_features_in_`` and ``feature_names_in_``.
 
     Parameters
     ----------
     estimator : BaseEstimator
         For scikit-learn's checks.
-    X, y, sample_weight, groups
+    X, y, sample_weight, groups, time
         As given to `fit`.
     preprocessor : transformer, str or None
         With a transformer of the user, and with "table", X may have any cells; with "auto" a frame may.
@@ -94,6 +99,7 @@ def checked_rows(
         As in `LabelledRows`.
     """
     X, groups = without_groups(as_frame(X), groups)
+    X, times = without_times(X, time)
     check_labelled(y)
     named = preprocessor is None or isinstance(preprocessor, str)
     if not named or preprocessor == "table" or (preprocessor == "auto" and is_frame(X)):
@@ -117,6 +123,8 @@ def checked_rows(
         except ValueError as error:
             raise with_advice(error, preprocessor) from None
     y = _checked_labels(y)
+    if times is not None:
+        check_consistent_length(y, times)
     weights = None
     if sample_weight is not None:
         numbers = np.empty((X.shape[0], 1))
@@ -133,6 +141,7 @@ def checked_rows(
         labels.encode(y),
         weights=weights,
         groups=groups,
+        times=times,
         feature_names=names,
         is_frame=is_frame(X),
         emptied=emptied,
@@ -174,3 +183,32 @@ def without_groups(X: Any, groups: Any) -> tuple[Any, NDArray[Any] | None]:
     if groups not in column_names(X):
         raise ParameterError("{}: no column {!r} in X.", Parameter("groups"), groups)
     return without_column(X, groups), take_column(X, groups)
+
+
+def without_times(X: Any, time: Any) -> tuple[Any, Times | None]:
+    """Take the times out of a frame, or read those given beside it; without times, return the rows unchanged.
+
+    Every held-out row is later than every training row, so a model that used the time would extrapolate: a column that
+    is named is not used as a feature.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or frame (n, d)
+    time : None, Times, array (n,) or str
+        A string is the name of a column of the frame.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rows, times = without_times(pl.DataFrame({"age": [40, 50], "seen": ["2024-03-01", "2024-03-02"]}), "seen")
+    >>> rows.columns, times.values.tolist()
+    (['age'], [19783.0, 19784.0])
+    """
+    if time is None or isinstance(time, Times):
+        return X, time
+    if not isinstance(time, str):
+        return X, read_times(time)
+    if time not in column_names(X):
+        raise ParameterError("{}: no column {!r} in X.", Parameter("time"), time)
+    table = as_table(X)
+    return without_column(X, time), read_times(table.columns[time], time, index=table.index)

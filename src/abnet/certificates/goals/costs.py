@@ -33,7 +33,8 @@ class Costs(Goal):
     Parameters
     ----------
     costs : mapping from (truth, answer) to a number, or array (K, K)
-        Every wrong answer needs a cost; right answers cost 0 by default. An array has one row per true class and one
+        Every wrong answer needs a cost; right answers cost 0 by default. "*" stands for every label, and a pair that
+        names more labels prevails: ``{("*", "*"): 1, ("ill", "*"): 10}``. An array has one row per true class and one
         column per answer.
 
     Examples
@@ -45,9 +46,10 @@ class Costs(Goal):
 
     costs: "Mapping[tuple[Any, Any], float] | ArrayLike"
 
+    takes_probabilities = True
     option = GoalOption(
         "costs",
-        "Cost of a wrong answer, for each pair of labels: certify the expected cost of a row.",
+        "Cost of a wrong answer, for each pair of labels, '*' for any: certify the expected cost of a row.",
         rank=40,
         metavar="TRUTH:ANSWER=COST",
         type=list[str],
@@ -93,14 +95,12 @@ class Costs(Goal):
         self.table(names)
 
     def candidates(self, held: "ValidationScores", classes: Sequence[str], n_rows: int, terms: "Terms") -> "Candidates":
-        """One decision: for two classes the threshold with the least cost, for several the plain vote."""
-        from abnet.certificates.decision import ARGMAX
-
+        """One decision: for two classes a threshold, for several the rule of the least expected cost."""
         table = self.table(classes)
         if len(classes) == 2:
             decisions = thresholds.cuts([thresholds.cheapest(held, table)], 1)
         else:
-            decisions = (ARGMAX,)
+            decisions = (thresholds.cheapest_rule(held, table),)
         return thresholds.Candidates(decisions=decisions, merits=(0.0,), seen=Trials(0, 0), n_seen=len(held.codes))
 
     def row_costs(
@@ -133,6 +133,7 @@ class Costs(Goal):
             evidence.costs.values,
             largest=float(self.table(evidence.classes).max()),
             rule=rule,
+            minimised=decision.kind == "costs",
             delta=terms.delta,
             n_candidates=terms.n_candidates,
         )

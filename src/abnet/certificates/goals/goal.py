@@ -83,10 +83,13 @@ class Goal(ABC):
     needs_confidence : bool
         Whether the goal is about the model's confidence in its answers, whatever the class; otherwise it is about the
         score of one of two classes.
+    takes_probabilities : bool
+        Whether the goal can be met with probabilities of several classes.
     """
 
     option: ClassVar[GoalOption]
     needs_confidence: ClassVar[bool] = False
+    takes_probabilities: ClassVar[bool] = False
 
     @classmethod
     @abstractmethod

@@ -33,19 +33,30 @@ class CostBound(GoalStatement, frozen=True, kw_only=True, tag="cost"):
     largest : float
         The largest entry of the cost table, not the largest cost that occurred.
     rule : CutRule or None
-        The threshold with the least cost; None if the answer is the most likely class.
+        The threshold with the least cost, for two classes.
+    minimised : bool
+        Whether each row gets the answer with the least expected cost by the model's probabilities, for several classes.
+        Without this and without a threshold, the answer is the most likely class.
     """
 
     n: int
     mean: float
     largest: float
     rule: CutRule | None = None
+    minimised: bool = False
 
     may_be_one_sided: ClassVar[bool] = True  # it may be cheapest to leave out one of the classes
 
     @classmethod
     def from_values(
-        cls, shares: ArrayLike, *, largest: float, rule: CutRule | None, delta: float, n_candidates: int = 1
+        cls,
+        shares: ArrayLike,
+        *,
+        largest: float,
+        rule: CutRule | None,
+        delta: float,
+        n_candidates: int = 1,
+        minimised: bool = False,
     ) -> "CostBound":
         """State what the costs prove.
 
@@ -53,7 +64,7 @@ class CostBound(GoalStatement, frozen=True, kw_only=True, tag="cost"):
         ----------
         shares : float array (n,)
             Costs as shares of the largest, in the order of the rows' keys.
-        largest, rule, delta, n_candidates
+        largest, rule, delta, n_candidates, minimised
             As in the class.
         """
         values = np.asarray(shares, np.float64)
@@ -63,6 +74,7 @@ class CostBound(GoalStatement, frozen=True, kw_only=True, tag="cost"):
             mean=float(values.mean()),
             largest=largest,
             rule=rule,
+            minimised=minimised,
             delta=delta,
             n_candidates=n_candidates,
         )
@@ -98,6 +110,8 @@ class CostBound(GoalStatement, frozen=True, kw_only=True, tag="cost"):
         """All rows are counted."""
         facts = certificate.facts
         self.expect("n", self.n, facts.n_rows)
+        if self.minimised and self.rule is not None:
+            raise ValueError(f"the {self.about} has a threshold, but the answers are those of the least expected cost.")
         if self.rule is not None:
             self.expect("called", self.rule.called, facts.classes[1])
             check_cut(self.rule.called, certificate)
@@ -105,9 +119,18 @@ class CostBound(GoalStatement, frozen=True, kw_only=True, tag="cost"):
     def clause(self, facts: "Facts") -> str:
         """The main clause."""
         clause = f"the expected cost of a row of {facts.new_data} is at most {figure_up(self.value or 0.0)}"
+        if self.minimised:
+            return f"{clause}, if each row gets the answer with the least expected cost by the model's probabilities"
         if self.rule is None:
             return clause
         return clause + self.rule.condition(facts)
+
+    @property
+    def assumption(self) -> str | None:
+        """What the rule of several classes was made from."""
+        if self.minimised:
+            return "The costs, and the probabilities that the answers minimise them by, were fixed on other rows."
+        return None
 
     def seen(self, facts: "Facts") -> str:
         """The mean cost, rows and the largest cost."""

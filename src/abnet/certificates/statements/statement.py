@@ -232,7 +232,7 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         """
         if self.value is None:
             return self.not_shown(facts)
-        return f"With {confidence(self.delta)} confidence, {self.clause(facts)}{self.seen(facts)}."
+        return f"With {confidence(self.delta)} confidence, {facts.condition}{self.clause(facts)}{self.seen(facts)}."
 
     @property
     def value_text(self) -> str:

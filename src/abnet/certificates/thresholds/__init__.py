@@ -17,13 +17,14 @@ if TYPE_CHECKING:
     )
     from abnet.certificates.thresholds.candidates import Candidates, abstentions, cuts
     from abnet.certificates.thresholds.fixed_sequence_test import best_passed, complement, counts_above, cut_counts
-    from abnet.certificates.thresholds.least_cost import cheapest
+    from abnet.certificates.thresholds.least_cost import cheapest, cheapest_rule
 
 __all__ = [
     "Candidates",
     "abstentions",
     "best_passed",
     "cheapest",
+    "cheapest_rule",
     "complement",
     "counts_above",
     "cut_counts",
@@ -39,7 +40,7 @@ __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "abnet.certificates.thresholds.candidates": ["Candidates", "abstentions", "cuts"],
-        "abnet.certificates.thresholds.least_cost": ["cheapest"],
+        "abnet.certificates.thresholds.least_cost": ["cheapest", "cheapest_rule"],
         "abnet.certificates.thresholds.candidate_grids": [
             "falling",
             "falling_to_all",
