@@ -39,6 +39,7 @@ from abnet.model.region_words import RegionWords
 from abnet.networks.bam import BAM
 from abnet.tables.preparation import TableMap, UnseenWarning
 from abnet.tables.preparation.preparation import Unprepared
+from abnet.training.column_choice import choose_columns
 from abnet.training.features import Features, allows_certificate, prepare
 from abnet.training.labelled_rows import LabelledRows
 from abnet.training.learned import Learned, PreparedRows, deployed, words_of
@@ -125,10 +126,11 @@ def fit(rows: LabelledRows, settings: Settings, seed: int, *, compare: bool = Fa
     split = split_rows(rows, settings, seed)
     prepared, certifiable = prepare_rows(rows, split, settings)
     with ThreadPoolExecutor(1) as background, compilation_cache(), training_bar(settings.verbose) as report:
-        values = label_values(prepared.codes, prepared.labels.n_classes)
-        data_fingerprint = background.submit(fingerprint, prepared.features.base, values)
         if rows.groups is None and rows.held_out is None:
             _warn_of_copies(prepared)
+        prepared = choose_columns(prepared, settings, rows.feature_names, generators.columns)
+        values = label_values(prepared.codes, prepared.labels.n_classes)
+        data_fingerprint = background.submit(fingerprint, prepared.features.base, values)
         prepared, recipe = choose_recipe(prepared, settings)
 
         # Learn
@@ -317,6 +319,7 @@ def choose_recipe(rows: PreparedRows, settings: Settings) -> tuple[PreparedRows,
     if code_map is not None:
         n_codes = code_map.n_features_out - n_features
     recipe = resolve(settings, Sizes(rows.n_rows, n_features, n_classes, n_codes), features.name)
+    recipe = replace(recipe, columns=features.chosen_columns)
     if recipe.codes != "thermometer":
         return rows, recipe
     if code_map is None:

@@ -177,6 +177,12 @@ COLUMNS = {
         "rows: {columns}; {use} keeps one",
         left_out=True,
     ),
+    "columns that do not help": Wording(
+        "column {columns} was left out: it does not help to predict held-back training rows; {use} keeps it",
+        several="{n} of {all:,} columns were left out, because the other {kept:,} predict held-back training rows better "
+        "without them: {columns}; {use} keeps one",
+        left_out=True,
+    ),
     "words": Wording(
         "column {columns} has {values:,} different texts; its {words} most common words are the features",
         several="{n} columns of text are represented by their most common words: {columns}",
