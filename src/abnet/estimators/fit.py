@@ -37,6 +37,7 @@ from abnet.model.model import Model
 from abnet.model.predictors.predictor import Predictor, shares_of
 from abnet.model.region_words import RegionWords
 from abnet.networks.bam import BAM
+from abnet.tables.notes import Note, warn_of
 from abnet.tables.preparation import TableMap, UnseenWarning
 from abnet.tables.preparation.preparation import Unprepared
 from abnet.training.column_choice import choose_columns
@@ -341,11 +342,15 @@ def _hint_at_recall(learned: Learned, rows: PreparedRows) -> None:
 
 
 def _with_checked_columns(rows: PreparedRows, learned: Learned, seed: int) -> PreparedRows:
-    """The rows, with notes on what quick checks of the training rows found."""
+    """The rows, with notes on what quick checks of the training rows found, and on networks that fall short."""
+    found: tuple[Note, ...] = ()
+    if learned.shortfall is not None:
+        found = (learned.shortfall.note,)
     if not isinstance(rows.features.stored, TableMap) or not rows.n_first:
+        warn_of(found, stacklevel=5)
         return rows
     notes = checked_notes(rows.first_part(), learned.teachers_error, seed)
-    return replace(rows, features=rows.features.with_notes(notes))
+    return replace(rows, features=rows.features.with_notes((*notes, *found)))
 
 
 def _terms_of(learned: Learned, settings: Settings) -> Terms:

@@ -1,8 +1,8 @@
 """The choice of columns: a named step before the recipe that looks at training rows.
 
-Networks do not find a few columns among many of noise. If a table has at least `LEAST_COLUMNS` columns, and at most half
-of them predict held-back training rows better than all do, the others are left out of the preparation, as constant
-columns are, with a note. No held-out row has a part in it, so no certificate has to account for the choice.
+Networks do not find a few columns among many of noise. If a table has at least `LEAST_COLUMNS` columns, and at most
+half of them predict held-back training rows better than all do, the others are left out of the preparation, as
+constant columns are, with a note. No held-out row has a part in it, so no certificate has to account for the choice.
 """
 
 from dataclasses import replace
@@ -52,9 +52,7 @@ def choose_columns(
     groups = rows.groups
     if groups is not None:
         groups = groups[:n_first]
-    useful = useful_columns(
-        features.first, features.cells, rows.codes[:n_first], rng, weights=weights, groups=groups
-    )
+    useful = useful_columns(features.first, features.cells, rows.codes[:n_first], rng, weights=weights, groups=groups)
     if useful is None:
         return rows
     named = _named(settings.preprocessor)
@@ -106,7 +104,9 @@ def without_columns(features: Features, table_map: TableMap, kept: NDArray[np.in
     is_kept = np.zeros(len(table_map.columns), np.bool_)
     is_kept[kept] = True
     columns = tuple(table_map.columns[place] for place in kept.tolist())
-    left_out = tuple(column.name for column, stays in zip(table_map.columns, is_kept.tolist(), strict=True) if not stays)
+    left_out = tuple(
+        column.name for column, stays in zip(table_map.columns, is_kept.tolist(), strict=True) if not stays
+    )
     notes = tuple(note for note in table_map.notes if not set(note.columns) & set(left_out))
     n_columns = len(table_map.columns)
     facts: dict[str, str | int | float] = {"kept": len(columns), "all": n_columns}
