@@ -62,11 +62,12 @@ def choose_columns(
 
 
 def _may_choose(rows: PreparedRows, settings: Settings) -> bool:
-    """Whether it is a mixture on a prepared table with many columns, whose preparation was not made by the user."""
+    """Whether it is a recipe of ours, not just given widths, for a table with many columns that we prepare."""
     preprocessor = settings.preprocessor
     own = isinstance(preprocessor, str) or type(preprocessor) is TablePreparation
+    of_our_recipe = settings.hidden is None or not settings.members.alone
     features = rows.features
-    if not own or features.sparse or not settings.is_mixture(rows.labels.n_classes) or not rows.n_first:
+    if not own or not of_our_recipe or features.sparse or not rows.n_first:
         return False
     stored = features.stored
     return isinstance(stored, TableMap | StandardMap) and (stored.n_features_in or 0) >= LEAST_COLUMNS

@@ -72,7 +72,7 @@ def useful_columns(
     Parameters
     ----------
     X : array (n, features)
-        Prepared training rows, scaled.
+        Prepared training rows.
     owners : int array (features,)
         The column of each feature.
     codes : int array (n,)
@@ -98,7 +98,7 @@ def useful_columns(
     some = _rows_to_rank(X.shape, weights, rng)
     if len(some) < LEAST_ROWS or not counts:
         return None
-    rows = _Rows(X[some], owners, codes[some], weights[some])
+    rows = _Rows(_scaled(X[some]), owners, codes[some], weights[some])
     if groups is not None:
         groups = groups[some]
     seed = int(rng.integers(2**31))
@@ -131,6 +131,12 @@ def _rows_to_rank(shape: tuple[int, int], weights: NDArray[np.float64], rng: np.
     if len(weighted) <= most:
         return weighted
     return np.sort(rng.permutation(weighted)[:most])
+
+
+def _scaled(X: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Features with mean 0 and deviation 1; constant ones are 0."""
+    deviations = X.std(axis=0)
+    return np.asarray((X - X.mean(axis=0)) / np.where(deviations > 0, deviations, 1), np.float32)
 
 
 def _check_rows(n: int, groups: NDArray[Any] | None, rng: np.random.Generator) -> NDArray[np.bool_]:
