@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import numpy as np
 from numpy.typing import NDArray
 
 from abnet import CertifiedClassifier
 from abnet.training import mixture_learning
+from abnet.training.teach import teach
 
 __all__ = ["FitWithPool", "fit_with_pool"]
 
@@ -35,15 +37,11 @@ def fit_with_pool(X: Any, y: Any, seed: int) -> FitWithPool:
 @contextmanager
 def _kept_pools() -> Iterator[list[Any]]:
     pools: list[Any] = []
-    teach = mixture_learning.teach
 
     def keep(*arguments: Any) -> Any:
         part, pool = teach(*arguments)
         pools.append(pool)
         return part, pool
 
-    mixture_learning.teach = keep
-    try:
+    with patch.object(mixture_learning, "teach", keep):
         yield pools
-    finally:
-        mixture_learning.teach = teach

@@ -67,6 +67,7 @@ def report(kind: str, n_columns: int, seed: int) -> None:
         path = Path(folder) / "model.abnet"
         classifier.save(path)
         kilobytes = path.stat().st_size / 1000
+    assert classifier.certificate_ is not None
     found = [f"abnet {error(classifier, table):.4f}, certified {classifier.certificate_.vote_error_bound:.4f}"]
     first = classifier.other_rows_
     peers = {"boosting": HistGradientBoostingClassifier(random_state=seed)}
