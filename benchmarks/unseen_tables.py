@@ -221,12 +221,15 @@ def _has_words(cells: pd.Series) -> bool:
     return bool(cells.dropna().str.contains(" ").mean() > TEXT)
 
 
-def run(output: Path) -> None:
+def run(output: Path, names: list[str] | None, n_splits: int) -> None:
+    """Fit what is missing in the output: all tables, or those that are named."""
     done: list[dict[str, Any]] = []
     if output.exists():
         done = list(csv.DictReader(output.open()))
-    for split in range(SPLITS):
+    for split in range(n_splits):
         for source in TABLES:
+            if names is not None and source.name not in names:
+                continue
             if any(row["table"] == source.name and int(row["split"]) == split for row in done):
                 continue
             X, y = loaded(source)
@@ -253,5 +256,11 @@ def report(rows: list[dict[str, Any]]) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--output", type=Path, default=Path("results/unseen_tables.csv"))
+    parser.add_argument("--tables", help="names, separated by commas; all by default")
+    parser.add_argument("--splits", type=int, default=SPLITS)
+    given = parser.parse_args()
     warnings.simplefilter("ignore")
-    run(parser.parse_args().output)
+    chosen = None
+    if given.tables:
+        chosen = given.tables.split(",")
+    run(given.output, chosen, given.splits)

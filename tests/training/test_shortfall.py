@@ -1,6 +1,7 @@
 """Networks that fall short: a note where they make clearly more errors than their teachers, and none by chance."""
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -42,7 +43,7 @@ def test_a_fit_says_so(as_frame: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     X = np.random.default_rng(2).normal(size=(80, 3))
     y = (X[:, 0] > 0).astype(int)
     monkeypatch.setattr(mixture_learning, "shortfall", lambda *_: Shortfall(9, 2, 20))
-    table = X
+    table: Any = X
     if as_frame:
         import polars as pl
 
