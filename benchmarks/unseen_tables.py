@@ -35,8 +35,10 @@ from tables import write
 from teacher_pool import fit_with_pool
 
 MEASURES = ("test_error", "log_loss", "certificate", "cpu_seconds")
-COLUMNS = ("table", "kind", "classes", "rows", "columns", "split", "model", "test_rows", "test_error", "standard_error")
-COLUMNS += ("log_loss", "certificate", "cpu_seconds")
+COLUMNS = (
+    *("table", "kind", "classes", "rows", "columns", "split", "model"),
+    *("test_rows", "test_error", "standard_error", "log_loss", "certificate", "cpu_seconds"),
+)
 MOST_ROWS = 1_000
 SPLITS = 2
 SHARE = 0.6
