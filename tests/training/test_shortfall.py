@@ -15,8 +15,8 @@ from abnet.training.shortfall import Shortfall, shortfall
 def test_the_facts_of_the_note() -> None:
     note = Shortfall(networks=30, teachers=12, n_rows=120).note
     assert note.rows == 120
-    assert {note.facts["networks"], note.facts["teachers"]} == {"25.0%", "10.0%"}
-    assert all(fact in str(note) for fact in ("120", "25.0%", "10.0%"))
+    assert {note.facts["networks"], note.facts["teachers"]} == {"25%", "10%"}
+    assert all(fact in str(note) for fact in ("120", "25%", "10%"))
 
 
 def test_equally_good_models_are_rarely_called_worse() -> None:
@@ -40,8 +40,9 @@ def test_clearly_worse_networks_are_found() -> None:
 
 @pytest.mark.parametrize("as_frame", [False, True])
 def test_a_fit_says_so(as_frame: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    X = np.random.default_rng(2).normal(size=(80, 3))
-    y = (X[:, 0] > 0).astype(int)
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(80, 3))
+    y = (X[:, 0] + X[:, 1] + rng.normal(size=80) > 0).astype(int)
     monkeypatch.setattr(mixture_learning, "shortfall", lambda *_: Shortfall(9, 2, 20))
     table: Any = X
     if as_frame:
