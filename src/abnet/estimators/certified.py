@@ -95,6 +95,8 @@ class CertifiedClassifier(FittingMixin):
         The seed of this fit; pass it as `random_state` to repeat the fit.
     recipe_ : dict
         The values that "auto" was resolved to.
+    left_out_ : tuple of str
+        Columns that the model does not use; its notes say why.
     networks_, network_ : tuple of BAM, BAM
         The members, and the first of them.
     classes_, n_features_in_, feature_names_in_

@@ -38,9 +38,10 @@ from abnet.model.model import Model
 from abnet.model.predictors.predictor import Predictor, shares_of
 from abnet.model.region_words import RegionWords
 from abnet.networks.bam import BAM
-from abnet.tables.notes import Note
+from abnet.tables.notes import Note, warn_of
 from abnet.tables.preparation import TableMap, UnseenWarning
 from abnet.tables.preparation.preparation import Unprepared
+from abnet.training.column_choice import choose_columns
 from abnet.training.features import Features, allows_certificate, prepare
 from abnet.training.labelled_rows import LabelledRows
 from abnet.training.learned import Learned, PreparedRows, deployed, words_of
@@ -131,10 +132,11 @@ def fit(rows: LabelledRows, settings: Settings, seed: int, *, compare: bool = Fa
     period = _period_of(rows, split)
     prepared, certifiable = prepare_rows(rows, split, settings)
     with ThreadPoolExecutor(1) as background, compilation_cache(), training_bar(settings.verbose) as report:
-        values = label_values(prepared.codes, prepared.labels.n_classes)
-        data_fingerprint = background.submit(fingerprint, prepared.features.base, values)
         if rows.groups is None and rows.held_out is None:
             _warn_of_copies(prepared)
+        prepared = choose_columns(prepared, settings, rows.feature_names, generators.columns)
+        values = label_values(prepared.codes, prepared.labels.n_classes)
+        data_fingerprint = background.submit(fingerprint, prepared.features.base, values)
         prepared, recipe = choose_recipe(prepared, settings)
 
         # Learn
@@ -337,6 +339,7 @@ def choose_recipe(rows: PreparedRows, settings: Settings) -> tuple[PreparedRows,
     if code_map is not None:
         n_codes = code_map.n_features_out - n_features
     recipe = resolve(settings, Sizes(rows.n_rows, n_features, n_classes, n_codes), features.name)
+    recipe = replace(recipe, columns=features.chosen_columns)
     if recipe.codes != "thermometer":
         return rows, recipe
     if code_map is None:
@@ -358,11 +361,15 @@ def _hint_at_recall(learned: Learned, rows: PreparedRows) -> None:
 
 
 def _with_checked_columns(rows: PreparedRows, learned: Learned, seed: int) -> PreparedRows:
-    """The rows, with notes on what quick checks of the training rows found."""
+    """The rows, with notes on what quick checks of the training rows found, and on networks that fall short."""
+    found: tuple[Note, ...] = ()
+    if learned.shortfall is not None:
+        found = (learned.shortfall.note,)
     if not isinstance(rows.features.stored, TableMap) or not rows.n_first:
+        warn_of(found, stacklevel=5)
         return rows
     notes = checked_notes(rows.first_part(), learned.teachers_error, seed)
-    return replace(rows, features=rows.features.with_notes(notes))
+    return replace(rows, features=rows.features.with_notes((*notes, *found)))
 
 
 def _terms_of(learned: Learned, settings: Settings, period: str | None) -> Terms:

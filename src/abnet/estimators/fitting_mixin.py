@@ -68,6 +68,8 @@ class FittingMixin(PredictionMixin):
     posterior_: Posterior
     kl_: float
     C_: float
+    left_out_: tuple[str, ...]
+    """Columns that the model does not use; notes on the preparation say why."""
     seed_: int
     table_: "FittedTable"
     """Result of `abnet.fit_table` with an output file."""
@@ -85,6 +87,7 @@ class FittingMixin(PredictionMixin):
         self.certificate_ = fitted.model.certificate
         self.bound_estimate_ = fitted.estimate
         self.preprocessor_ = fitted.rows.features.transformer
+        self.left_out_ = fitted.model.preparation.left_out
         self.posterior_ = learned.posterior
         self.aggregation_ = learned.recipe.aggregation
         self.networks_ = fitted.networks

@@ -149,8 +149,12 @@ LABELS = {
     "one number": Wording(
         "column {columns} has the labels {alike}, which are one number and count as one class",
     ),
+    "networks fall short": Wording(
+        "on {count} training rows kept apart, the networks make clearly more errors ({networks}) than the models they "
+        "were distilled from ({teachers}); another kind of model may suit this table better: abnet compare shows",
+    ),
 }
-"""The column with the labels."""
+"""The column with the labels, and how well they are predicted."""
 
 COLUMNS = {
     "no header": Wording(
@@ -184,6 +188,12 @@ COLUMNS = {
         "rows; {use} keeps it",
         several="{n} columns of text were left out because their values do not help to predict held-back training "
         "rows: {columns}; {use} keeps one",
+        left_out=True,
+    ),
+    "columns that do not help": Wording(
+        "column {columns} was left out: it does not help to predict held-back training rows; {use} keeps it",
+        several="{n} of {all:,} columns were left out, because the other {kept:,} predict held-back training rows "
+        "better without them: {columns}; {use} keeps one",
         left_out=True,
     ),
     "words": Wording(

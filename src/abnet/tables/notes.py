@@ -23,6 +23,9 @@ _SEVERITY: dict[str, Severity] = {
 }
 """By the code of the note."""
 
+_URGENT_CODES = ("far cell", "networks fall short", "errors by position", "errors by time")
+"""Codes of further notes that are warnings too."""
+
 
 class NoteWarning(UserWarning):
     """A note raised as a warning while a table is read or prepared.
@@ -167,11 +170,8 @@ def note_lines(notes: Iterable[Note], *, every: bool = False, most: int = 10, sp
     return [*lines[: most - 1], f"{hidden} more notes are not shown; {lists_them} lists them"]
 
 
-_URGENT = ("far cell", "errors by position", "errors by time")
-
-
 def warn_of(notes: Iterable[Note], *, stacklevel: int) -> None:
-    """Warn of notes that change what a certificate is worth, or that say that a column is left out: one for each line.
+    """Warn of notes that change what a certificate or a model is worth, or that leave columns out: one for each line.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def warn_of(notes: Iterable[Note], *, stacklevel: int) -> None:
     """
     urgent = []
     for note in _distinct(notes):
-        if note.severity == "leak" or note.left_out or note.code in _URGENT:
+        if note.severity == "leak" or note.left_out or note.code in _URGENT_CODES:
             urgent.append(note)
     for group in _line_groups(urgent):
         warnings.warn(NoteWarning(*group), stacklevel=stacklevel + 1)

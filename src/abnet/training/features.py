@@ -55,6 +55,10 @@ class Features:
         Columns that were left out because they say which rows belong together: the number of each row's value.
     training : TrainingInputs or None
         The range of every column in the rows that the preparation was fitted on; None if the columns are unknown.
+    sparse : bool
+        Whether the rows were given as a sparse matrix.
+    chosen_columns : tuple of int or None
+        Number of columns that were chosen, and of all, if some were left out because they do not help to predict.
     """
 
     base: NDArray[np.float32]
@@ -64,6 +68,8 @@ class Features:
     coded: CodedMap | None = None
     ids: Mapping[str, Places] = field(default_factory=dict)
     training: TrainingInputs | None = None
+    sparse: bool = False
+    chosen_columns: tuple[int, int] | None = None
 
     @property
     def first(self) -> NDArray[np.float32]:
@@ -106,7 +112,8 @@ class Features:
     def with_notes(self, notes: tuple[Note, ...]) -> "Features":
         """The features with other notes about the columns of the table."""
         stored = msgspec.structs.replace(self.stored, notes=notes)
-        self.transformer.map_ = stored
+        if getattr(self.transformer, "map_", None) is self.stored:  # unless columns were left out since
+            self.transformer.map_ = stored
         if self.coded is None:
             return replace(self, stored=stored)
         return replace(self, stored=stored, coded=msgspec.structs.replace(self.coded, base=stored))
@@ -168,6 +175,7 @@ def prepare(
     stored = as_preparation(fitted)
     ids = _shared_identifiers(stored, first)
     training = _training_inputs(stored, rows, first)
+    sparse = hasattr(rows.X, "tocsr")
     if isinstance(X, Table):
         base = fitted.map_.transform(X, places=places_in(order))
     else:
@@ -178,7 +186,7 @@ def prepare(
     if stored.why_not_stored:
         stored = as_preparation(fitted, base.shape[1])
         warnings.warn(f"{stored.why_not_stored} Predictions work, but `save` will refuse this model.", stacklevel=5)
-    return Features(base, n_first, stored, fitted, ids=ids, training=training)
+    return Features(base, n_first, stored, fitted, ids=ids, training=training, sparse=sparse)
 
 
 def _shared_identifiers(preparation: Preparation, X: Any) -> dict[str, Places]:

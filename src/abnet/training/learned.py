@@ -17,6 +17,7 @@ from abnet.networks.posterior import Posterior
 from abnet.tables.labels import Labels
 from abnet.training.features import Features
 from abnet.training.recipe import Recipe
+from abnet.training.shortfall import Shortfall
 from abnet.utils.coded_rows import Inputs
 
 __all__ = ["BoundRows", "Learned", "PreparedRows", "deployed", "words_of"]
@@ -121,6 +122,8 @@ class Learned:
         The teachers and their shares in words; None without teachers.
     teachers_error : float or None
         Out-of-fold error rate of the pool of teachers on the training rows; None without teachers.
+    shortfall : Shortfall or None
+        Errors of the networks and their teachers, if the networks make clearly more.
     C : float or None
         The C of Catoni's bound, if the posterior was trained through it.
     """
@@ -133,6 +136,7 @@ class Learned:
     interrupted: bool = False
     distilled_from: str | None = None
     teachers_error: float | None = None
+    shortfall: Shortfall | None = None
     C: float | None = None
 
 

@@ -8,10 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from abnet.certificates.validation_scores import ValidationScores
+from abnet.model.predictors.predictor import Predictor
 from abnet.networks.posterior import Posterior
 from abnet.training.calibrate import calibrate, network_scores, pool_scores
-from abnet.training.class_weights import weights_of_classes
+from abnet.training.class_weights import weighted_targets, weights_of_classes
 from abnet.training.first_part import FirstPart
 from abnet.training.learned import Learned, PreparedRows, deployed
 from abnet.training.progress_bar import Report
@@ -19,9 +22,17 @@ from abnet.training.recipe import Recipe
 from abnet.training.resolve import mixture_plan
 from abnet.training.seeds import Generators
 from abnet.training.settings import Settings
+from abnet.training.shortfall import Shortfall, shortfall
 from abnet.training.synthetic_rows import n_synthetic
-from abnet.training.targets import MOST_NUMBERS, distilled_examples, examples_without_teachers, most_synthetic
+from abnet.training.targets import (
+    MOST_NUMBERS,
+    Examples,
+    distilled_examples,
+    examples_without_teachers,
+    most_synthetic,
+)
 from abnet.training.teach import most_training_rows, teach
+from abnet.training.teacher_pool import TeacherPool
 from abnet.training.unfinished import warn_of_unfinished
 from abnet.utils.memory import return_memory
 
@@ -110,6 +121,7 @@ def learn_members_of_prior(
             interrupted=outcome.interrupted,
             distilled_from=pool.describe(),
             teachers_error=pool.error(part.codes),
+            shortfall=_shortfall(predictor, examples, part, pool, outcome.validation, class_weights),
         )
     scores = network_scores(predictor, examples, part.codes, outcome.validation)
     calibration = None
@@ -123,6 +135,23 @@ def learn_members_of_prior(
         curves={LABELS_CURVE: outcome.curve},
         interrupted=outcome.interrupted,
     )
+
+
+def _shortfall(
+    predictor: Predictor,
+    examples: Examples,
+    part: FirstPart,
+    pool: TeacherPool,
+    validation: NDArray[np.intp] | None,
+    class_weights: NDArray[np.float64] | None,
+) -> Shortfall | None:
+    """Whether the networks make clearly more errors than their teachers on the validation rows that have labels."""
+    if validation is None:
+        return None
+    labelled = validation[validation < examples.n_training_rows]
+    of_networks = ValidationScores(predictor.scores(examples.inputs[labelled]), part.codes[labelled])
+    of_teachers, _ = weighted_targets(pool.out_of_fold[labelled], class_weights)
+    return shortfall(of_networks.shares.argmax(axis=1), of_teachers.argmax(axis=1), part.codes[labelled])
 
 
 def _teacher(recipe: Recipe, teacher: Any) -> Any:

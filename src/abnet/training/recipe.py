@@ -33,6 +33,8 @@ class Recipe:
         Name, or the class of the user's own transformer.
     alone : bool
         Whether it is the paper's network, trained in the paper's stages, and not a mixture.
+    columns : tuple of int or None
+        Number of columns that were chosen, and of all, if columns were left out because they do not help to predict.
     """
 
     hidden_layer_sizes: tuple[int, ...]
@@ -44,6 +46,7 @@ class Recipe:
     share: float
     preprocessor: str | None
     alone: bool = False
+    columns: tuple[int, int] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for a model file; they repeat the fit of a `CertifiedClassifier` as explicit parameters."""
@@ -78,7 +81,11 @@ class Recipe:
             parts.append("thermometer codes")
         if self.teacher is not None:
             parts.append(f"distilled from {distilled_from or self.teacher}")
-        return f"{', '.join(parts)}; {share_in_words(self.share)}"
+        trained_on = share_in_words(self.share)
+        if self.columns is not None:
+            chosen, n_columns = self.columns
+            trained_on += f" and {chosen:,} of {n_columns:,} columns"
+        return f"{', '.join(parts)}; {trained_on}"
 
 
 def share_in_words(share: float) -> str:

@@ -1,9 +1,9 @@
 """`resolve`: the answer to every "auto", from the numbers of rows, columns and classes alone.
 
-No rule here looks at a label or a result, so "auto" is not a choice that a bound has to account for. Two choices are
+No rule here looks at a label or a result, so "auto" is not a choice that a bound has to account for. Three choices are
 made elsewhere because they look at training rows: how an input is prepared depends on the types of its columns
-(`abnet.training.choose_preprocessor`), and a mixture of small members may be replaced by wide ones after training
-(`abnet.training.wide_members`).
+(`abnet.training.choose_preprocessor`), columns of a wide table may be left out (`abnet.training.column_choice`), and a
+mixture of small members may be replaced by wide ones after training (`abnet.training.wide_members`).
 """
 
 import sys

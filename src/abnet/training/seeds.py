@@ -35,6 +35,8 @@ class Generators(NamedTuple):
         The same for a later `certify`.
     single
         The one network that is drawn with its own certificate.
+    columns
+        The rows that choose columns, and the models that rank them.
     """
 
     start: np.random.Generator
@@ -43,9 +45,10 @@ class Generators(NamedTuple):
     paths: np.random.Generator
     certify: np.random.Generator
     single: np.random.Generator
+    columns: np.random.Generator
 
     @classmethod
     def of(cls, seed: int) -> "Generators":
         """The generators of a fit with this seed."""
         # The first child is skipped: fits of an earlier version, which split with it, keep their other generators.
-        return cls(*generators_from(seed, 7)[1:])
+        return cls(*generators_from(seed, 8)[1:])

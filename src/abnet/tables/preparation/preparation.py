@@ -124,6 +124,11 @@ class Preparation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_f
         return ()
 
     @property
+    def left_out(self) -> tuple[str, ...]:
+        """Columns of a table that are left out; the notes say why."""
+        return tuple(name for note in self.notes if note.left_out for name in note.columns)
+
+    @property
     def by_name(self) -> bool:
         """Whether columns are found by their names."""
         return bool(self.columns)
@@ -138,7 +143,7 @@ class Preparation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_f
         if not self.columns:
             return []
         known = {column.name for column in self.columns}
-        known |= {name for note in self.notes if note.left_out for name in note.columns}
+        known |= set(self.left_out)
         return [name for name in table.columns if name not in known]
 
     def empty_columns(self, table: "Table", among: Sequence[str] | None = None) -> list[str]:

@@ -46,14 +46,9 @@ class TableMap(Preparation, frozen=True, tag="table"):
     def __post_init__(self) -> None:
         if self.version != VERSION:
             raise ValueError(f"a table of version {self.version}; this release reads version {VERSION}")
-        names = [*(column.name for column in self.columns), *self.dropped]
+        names = [*(column.name for column in self.columns), *self.left_out]
         if not self.columns or len(set(names)) < len(names):
             raise ValueError("a table needs at least one column, and names each once")
-
-    @property
-    def dropped(self) -> list[str]:
-        """Columns that are left out."""
-        return [name for note in self.notes if note.left_out for name in note.columns]
 
     @property
     def n_features_in(self) -> int:
