@@ -1,272 +1,284 @@
-"""Measure how tight certificates are, on the six data sets of the paper and several splits; write certificates.csv.
+"""Measure how tight certificates are, on six data sets of the paper and five splits; write certificates.csv.
 
     python benchmarks/tightness.py --datasets ads,adult --splits 2 --output certificates.csv
 
-A split is a random 75/25 split. The model is trained and certified on the larger part, and its certificate is compared
-with the test error on the smaller part. Rows are transformed by a fixed map, or by a preprocessor fitted on the model's
-first part only: see `PREPARATIONS`.
+A split is a random 75/25 split. The larger part is divided into a first part (60%) and held-out rows. The recipe is
+chosen inside the first part: every recipe of a list that is fixed in advance is trained on 80% of the first part and
+judged by its Gibbs risk on the rest of it. The best one is trained again on the whole first part and certified once on
+the held-out rows, with K = 1, and its certificate is compared with the test error on the smaller part of the split.
+
+Finished splits are written at once; the same command continues an interrupted run.
 """
 
 import argparse
 import csv
-import io
-import json
 import math
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from functools import lru_cache
 from pathlib import Path
 from statistics import mean
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn import datasets
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from abnet import ABNetClassifier
+from abnet.estimators.labelled_parts import Labelled, split_at_random
 from abnet.paper import load
 from abnet.tables.preparation.thermometer_codes import ThermometerCodes
 from abnet.utils.atomic import atomic_path
 from images import deskew, oriented_gradients
 
-_WIDE: dict[str, Any] = {
-    "hidden_layer_sizes": (100,),
-    "aggregation": "ancestral",
-    "posterior": "frozen",
-    "validation_fraction": 0.1,
-}
-
-_EXACT: dict[str, Any] = _WIDE | {"hidden_layer_sizes": (8, 8), "aggregation": "exact", "max_iter": 200}
-
-RECIPES: dict[str, dict[str, Any]] = {
-    "ads": _WIDE | {"prior_fraction": 0.6, "n_candidates": 4},
-    "adult": _EXACT | {"prior_fraction": 0.5, "n_candidates": 20, "preparation": "thermometer"},
-    "mnist17": _WIDE | {"prior_fraction": 0.5, "n_candidates": 4},
-    "mnist56": _WIDE | {"prior_fraction": 0.6, "n_candidates": 4},
-    "mnist49": _WIDE | {"prior_fraction": 0.6, "n_candidates": 11, "preparation": "gradients"},
-    "mnistLH": _WIDE | {"prior_fraction": 0.7, "n_candidates": 10},
-}
-"""Parameters of `ABNetClassifier` for each data set, the same for all splits, and the preparation if not the usual one.
-
-`n_candidates` is the number of recipes tried on the data set, including this one; the certificates account for all.
-The recipe of mnist49 (cells, directions, root, width, fraction) was chosen on other digits, 3 against 5 and 3 against
-8, which costs nothing; on 4 against 9 it is the eleventh recipe.
-"""
-
-
-PREPARATIONS: dict[str, str] = {
-    "none": "unscaled rows",
-    "standardise": "columns scaled on the first part",
-    "thermometer": "thermometer codes with thresholds from the first part (`ThermometerCodes`)",
-    "upright": "the fixed map `deskew` of `benchmarks/images.py`",
-    "gradients": "the fixed maps `deskew`, then `oriented_gradients`, of `benchmarks/images.py`",
-}
-"""How rows are transformed: by default "upright" for MNIST, "standardise" for the sets in `SCALED`, else "none"."""
-
-SCALED = ("adult", "breast_cancer", "wine", "diabetes", "iris")
+DATASETS = ("ads", "adult", "mnist17", "mnist56", "mnist49", "mnistLH")
 TEST_FRACTION = 0.25
-COLUMNS = (
-    "dataset",
-    "kind",
-    "mean_certificate",
-    "test_error",
-    "test_gibbs_risk",
-    "hidden_layer_sizes",
-    "aggregation",
-    "prior_fraction",
-    "n_candidates",
-    "splits",
-)
+FIRST_FRACTION = 0.6
+"""Fraction of the larger part of a split that is the first part."""
+CHOICE_FRACTION = 0.8
+"""Fraction of the first part that the recipes are trained on to choose among them."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How rows are prepared (`PREPARATIONS`), and the hidden layers of the network."""
+
+    preparation: str
+    hidden: tuple[int, ...]
+
+
+RECIPES: dict[str, tuple[Recipe, ...]] = {
+    "tables": (
+        Recipe("none", (100,)),
+        Recipe("standardise", (100,)),
+        Recipe("thermometer", (100,)),
+        Recipe("thermometer", (8, 8)),
+    ),
+    "images": (Recipe("upright", (100,)), Recipe("gradients", (100,)), Recipe("gradients", (300,))),
+}
+"""The recipes to choose among, in advance the same for all tables and the same for all sets of images."""
+
+
+def gradients_of_upright(X: Any) -> NDArray[np.float32]:
+    """`oriented_gradients` of straightened images."""
+    return oriented_gradients(deskew(X))
+
+
+PREPARATIONS: dict[str, Any] = {
+    "none": None,
+    "standardise": StandardScaler(),
+    "thermometer": ThermometerCodes(),
+    "upright": FunctionTransformer(deskew),
+    "gradients": FunctionTransformer(gradients_of_upright),
+}
+"""Preprocessors of `ABNetClassifier`: fitted on the first part, or fixed maps of `benchmarks/images.py`."""
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """One split of one data set: certificates and test errors."""
+    """A row of `certificates.csv`: the chosen recipe of one split, its certificates, and its errors on test rows."""
 
     dataset: str
     split: int
+    preparation: str
+    hidden_layer_sizes: str
+    n_recipes: int
+    n_first: int
+    n_bound: int
+    n_candidates: int
     gibbs_certificate: float
     vote_certificate: float
+    empirical_gibbs_risk: float
+    bound_errors: int
     test_error: float
     test_gibbs_risk: float
-    hidden_layer_sizes: str
-    aggregation: str
-    posterior: str
-    prior_fraction: float
-    n_candidates: int
-    seconds: float
+    cpu_seconds: float
 
 
-def preparation_of(dataset: str, parameters: Mapping[str, Any]) -> str:
-    """Name of the preparation in `PREPARATIONS`: the recipe's own, or the usual one of the data set.
-
-    Examples
-    --------
-    >>> preparation_of("mnist17", {}), preparation_of("adult", {"preparation": "thermometer"})
-    ('upright', 'thermometer')
-    """
-    name = str(parameters.get("preparation", _usual_preparation(dataset)))
-    if name not in PREPARATIONS:
-        raise ValueError(f"{dataset}: unknown preparation {name!r}; there are {', '.join(PREPARATIONS)}.")
-    return name
-
-
-def _usual_preparation(dataset: str) -> str:
-    if dataset.startswith("mnist"):
-        return "upright"
-    if dataset in SCALED:
-        return "standardise"
-    return "none"
+Key: TypeAlias = tuple[str, int]
+"""Data set and split."""
 
 
 @lru_cache(maxsize=1)
-def load_rows(name: str, preparation: str, data_dir: str | None = None) -> tuple[Any, Any]:
-    """Features after the fixed maps of a preparation, with nothing fitted to them yet, and labels."""
-    X, y = _raw_rows(name, data_dir)
-    if preparation in ("upright", "gradients"):
-        X = deskew(X)
-    if preparation == "gradients":
-        X = oriented_gradients(X)
-    return X, y
-
-
-def _raw_rows(name: str, data_dir: str | None) -> tuple[Any, Any]:
-    """Features and labels as they are stored; small bundled sets by name too."""
+def load_rows(name: str, data_dir: str | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Features, unprepared, and labels; a small bundled set too."""
     if name == "wine":
         X, y = datasets.load_wine(return_X_y=True)
-        return X, y == 0
-    if name == "iris":
-        X, y = datasets.load_iris(return_X_y=True)
-        return X[y > 0], y[y > 0]
-    if name == "diabetes":
-        X, y = datasets.load_diabetes(return_X_y=True)
-        return X, y > 140
+        return X, np.where(y == 0, 1, -1)
     dataset = load(name, data_dir=data_dir)
     return dataset.X, dataset.y
 
 
-def preprocessor_of(preparation: str) -> Any:
-    """The preprocessor that the classifier fits on its first part, or None."""
-    if preparation == "standardise":
-        return StandardScaler()
-    if preparation == "thermometer":
-        return ThermometerCodes()
-    return None
+def recipes_for(dataset: str) -> tuple[Recipe, ...]:
+    """The list for images, or that for tables.
+
+    Examples
+    --------
+    >>> [recipe.preparation for recipe in recipes_for("mnist17")]
+    ['upright', 'gradients', 'gradients']
+    """
+    if dataset.startswith("mnist"):
+        return RECIPES["images"]
+    return RECIPES["tables"]
 
 
-def measure(dataset: str, split: int, parameters: Mapping[str, Any], *, data_dir: str | None = None) -> Measurement:
-    """Fit on one split and compare certificate and test rows."""
-    preparation = preparation_of(dataset, parameters)
-    X, y = load_rows(dataset, preparation, data_dir)
+def fit_recipe(recipe: Recipe, X: Any, y: Any, *, prior_fraction: float, seed: int) -> ABNetClassifier:
+    """Train on a first part and keep the posterior: K = 1, and the other rows certify it.
+
+    Wide layers are trained on their normal approximation and certified with the series; narrow ones are exact
+    throughout.
+    """
+    options: dict[str, Any] = {"aggregation": "ancestral", "max_iter": 100}
+    if max(recipe.hidden) <= 10:
+        options = {"aggregation": "exact", "max_iter": 200}
+    model = ABNetClassifier(
+        recipe.hidden,
+        posterior="frozen",
+        prior_fraction=prior_fraction,
+        validation_fraction=0.1,
+        preprocessor=PREPARATIONS[recipe.preparation],
+        n_candidates=1,
+        random_state=seed,
+        **options,
+    )
+    return model.fit(X, y)
+
+
+def choose_recipe(recipes: Sequence[Recipe], X: Any, y: Any, *, seed: int) -> Recipe:
+    """The recipe with the lowest Gibbs risk on a fifth of these rows, after training on the others.
+
+    The rows must be those of a first part only. Then the rows that certify have no part in the choice.
+    """
+    risks = []
+    for recipe in recipes:
+        judged = fit_recipe(recipe, X, y, prior_fraction=CHOICE_FRACTION, seed=seed)
+        certificate = judged.certificate_
+        if certificate is None or certificate.empirical_gibbs_risk is None:
+            raise ValueError(f"{recipe} has no Gibbs risk to be judged by.")
+        risks.append(certificate.empirical_gibbs_risk)
+    return recipes[int(np.argmin(risks))]
+
+
+def measure(dataset: str, split: int, recipes: Sequence[Recipe], *, data_dir: str | None = None) -> Measurement:
+    """Choose a recipe in the first part, certify it on the held-out rows, and compare with the test rows."""
+    begin = time.process_time()
+    X, y = load_rows(dataset, data_dir)
     order = np.random.default_rng([split, 11]).permutation(len(y))
     n_test = round(TEST_FRACTION * len(y))
     test = order[:n_test]
-    train = order[n_test:]
-    options = {name: value for name, value in parameters.items() if name != "preparation"}
-    options["preprocessor"] = preprocessor_of(preparation)
-    begin = time.perf_counter()
-    model = ABNetClassifier(**options, random_state=split).fit(X[train], y[train])
-    seconds = time.perf_counter() - begin
+    learn = order[n_test:]
+    first = learn[split_at_random(Labelled(X[learn], y[learn]), FIRST_FRACTION, split).first]
+    recipe = choose_recipe(recipes, X[first], y[first], seed=split)
+    model = fit_recipe(recipe, X[learn], y[learn], prior_fraction=FIRST_FRACTION, seed=split)
+    if set(learn[model.other_rows_]) != set(first):
+        raise RuntimeError(f"{dataset}, split {split}: the recipe was chosen on rows that certify it.")
     certificate = model.certificate_
     if certificate is None or certificate.vote_error_bound is None or certificate.gibbs_risk_bound is None:
-        raise ValueError(f"{dataset}: these parameters give no certificate for the vote: {parameters}")
-    risk = model.certify(X[test], y[test]).empirical_gibbs_risk
-    assert risk is not None
+        raise ValueError(f"{dataset}: {recipe} gives no certificate for the vote.")
+    tested = model.certify(X[test], y[test])
+    bound_risk = certificate.empirical_gibbs_risk
+    test_risk = tested.empirical_gibbs_risk
+    assert bound_risk is not None and test_risk is not None
     return Measurement(
         dataset=dataset,
         split=split,
-        gibbs_certificate=certificate.gibbs_risk_bound,
-        vote_certificate=certificate.vote_error_bound,
-        test_error=float(np.mean(model.predict(X[test]) != y[test])),
-        test_gibbs_risk=risk,
-        hidden_layer_sizes="-".join(map(str, model.network_.sizes[1:-1])),
-        aggregation=model.aggregation_,
-        posterior=model.posterior,
-        prior_fraction=model.prior_fraction,
+        preparation=recipe.preparation,
+        hidden_layer_sizes="-".join(map(str, recipe.hidden)),
+        n_recipes=len(recipes),
+        n_first=len(first),
+        n_bound=len(model.bound_rows_),
         n_candidates=certificate.facts.n_candidates,
-        seconds=round(seconds, 2),
+        gibbs_certificate=_round_up(certificate.gibbs_risk_bound),
+        vote_certificate=_round_up(certificate.vote_error_bound),
+        empirical_gibbs_risk=round(bound_risk, 6),
+        bound_errors=round(certificate.empirical_error * len(model.bound_rows_)),
+        test_error=round(tested.empirical_error, 6),
+        test_gibbs_risk=round(test_risk, 6),
+        cpu_seconds=round(time.process_time() - begin, 1),
     )
 
 
 def measure_all(
-    datasets: Iterable[str], splits: int, *, log: Path | None = None, data_dir: str | None = None
+    datasets: Iterable[str], splits: int, output: Path, *, data_dir: str | None = None
 ) -> list[Measurement]:
-    """Measure all splits of the data sets with their recipes; finished splits are read from the log file, if given."""
-    finished: dict[str, dict[str, Any]] = {}
-    if log is not None and log.exists():
-        finished = json.loads(log.read_text(encoding="utf-8"))
-    measurements = []
+    """Measure the splits that the output file lacks, and write it after each of them."""
+    finished: dict[Key, Measurement] = {(known.dataset, known.split): known for known in read_measurements(output)}
     for dataset in datasets:
         for split in range(splits):
-            key = json.dumps({"dataset": dataset, "split": split, **RECIPES[dataset]}, sort_keys=True)
-            if key not in finished:
-                finished[key] = asdict(measure(dataset, split, RECIPES[dataset], data_dir=data_dir))
-                if log is not None:
-                    _write(log, json.dumps(finished, indent=1))
-            measurements.append(Measurement(**finished[key]))
-    return measurements
+            if (dataset, split) not in finished:
+                finished[dataset, split] = measure(dataset, split, recipes_for(dataset), data_dir=data_dir)
+                write_measurements(output, list(finished.values()))
+    return list(finished.values())
 
 
-def summarise(measurements: Iterable[Measurement]) -> list[dict[str, Any]]:
-    """Means over the splits, a row for the Gibbs risk and one for the vote of each data set."""
+def summarise(measurements: Iterable[Measurement]) -> dict[str, dict[str, float]]:
+    """Means over the splits of every data set; means of certificates, rounded up, are no certificates."""
     by_dataset: dict[str, list[Measurement]] = {}
     for measurement in measurements:
         by_dataset.setdefault(measurement.dataset, []).append(measurement)
-    rows = []
+    means = {}
     for dataset, splits in by_dataset.items():
-        first = splits[0]
-        shared = {
-            "dataset": dataset,
+        means[dataset] = {
+            "splits": len(splits),
+            "gibbs_certificate": _round_up(mean(split.gibbs_certificate for split in splits)),
+            "vote_certificate": _round_up(mean(split.vote_certificate for split in splits)),
             "test_error": round(mean(split.test_error for split in splits), 5),
             "test_gibbs_risk": round(mean(split.test_gibbs_risk for split in splits), 5),
-            "hidden_layer_sizes": first.hidden_layer_sizes,
-            "aggregation": first.aggregation,
-            "prior_fraction": first.prior_fraction,
-            "n_candidates": first.n_candidates,
-            "splits": len(splits),
         }
-        gibbs_certificate = mean(split.gibbs_certificate for split in splits)
-        vote_certificate = mean(split.vote_certificate for split in splits)
-        rows.append(shared | {"kind": "gibbs", "mean_certificate": _round_up(gibbs_certificate)})
-        rows.append(shared | {"kind": "vote", "mean_certificate": _round_up(vote_certificate)})
-    return rows
+    return means
 
 
 def _round_up(bound: float) -> float:
-    """Five digits, outward; a bound that is one of them but for rounding stays."""
-    return math.ceil(bound * 1e5 - 1e-6) / 1e5
+    """Six digits, outward; a bound that is one of them but for rounding stays."""
+    return math.ceil(bound * 1e6 - 1e-6) / 1e6
 
 
-def summary_to_csv(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Return the summary as CSV."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return out.getvalue()
+def read_measurements(path: Path) -> list[Measurement]:
+    """Read a file written by `write_measurements`; empty if there is no such file."""
+    if not path.exists():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        return [_from_line(line) for line in csv.DictReader(file)]
 
 
-def _write(path: Path, text: str) -> None:
+def _from_line(line: Mapping[str, str]) -> Measurement:
+    try:
+        return Measurement(**{field.name: _typed(field.type, line[field.name]) for field in fields(Measurement)})
+    except (KeyError, ValueError) as error:
+        raise ValueError(f"a line of certificates.csv was not written by this command: {dict(line)}.") from error
+
+
+def _typed(kind: Any, text: str) -> Any:
+    if kind is str:
+        return text
+    return kind(text)
+
+
+def write_measurements(path: Path, measurements: Iterable[Measurement]) -> None:
+    """Write one line for each split."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_path(path) as temporary:
-        temporary.write_text(text, encoding="utf-8", newline="\n")
+    with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, [field.name for field in fields(Measurement)], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(asdict(measurement) for measurement in measurements)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--datasets", default=",".join(RECIPES), help="names, separated by commas; all six by default")
+    parser.add_argument("--datasets", default=",".join(DATASETS), help="names, separated by commas; all six by default")
     parser.add_argument("--splits", type=int, default=5, help="random 75/25 splits of each data set")
-    parser.add_argument("--log", type=Path, help="file of finished splits; an interrupted run continues from it")
     parser.add_argument("--data-dir", help="folder of the original files, tried before ABNET_DATA")
     parser.add_argument("--output", type=Path, default=Path("results/certificates.csv"))
     given = parser.parse_args()
     named = given.datasets.split(",")
-    unknown = [name for name in named if name not in RECIPES]
+    unknown = [name for name in named if name not in DATASETS]
     if unknown:
-        parser.error(f"there is no {', '.join(unknown)}; there are {', '.join(RECIPES)}")
-    measured = measure_all(named, given.splits, log=given.log, data_dir=given.data_dir)
-    _write(given.output, summary_to_csv(summarise(measured)))
+        parser.error(f"there is no {', '.join(unknown)}; there are {', '.join(DATASETS)}")
+    measured = measure_all(named, given.splits, given.output, data_dir=given.data_dir)
+    for dataset, means in summarise(measured).items():
+        print(dataset, means)
 
 
 if __name__ == "__main__":

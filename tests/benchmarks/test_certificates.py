@@ -1,75 +1,120 @@
-"""The table of certificates: from splits to rows, and from a broken run on."""
+"""The table of certificates: the recipe is chosen inside the first part, and a broken run goes on."""
 
-import csv
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.preprocessing import FunctionTransformer
 
 import tightness
 from tightness import (
+    DATASETS,
     PREPARATIONS,
     RECIPES,
     Measurement,
+    Recipe,
+    choose_recipe,
     load_rows,
     measure,
     measure_all,
-    preparation_of,
-    preprocessor_of,
+    read_measurements,
+    recipes_for,
     summarise,
-    summary_to_csv,
 )
 
-TINY: dict[str, Any] = {"hidden_layer_sizes": (2,), "posterior": "frozen", "max_iter": 4}
+GOOD = Recipe("standardise", (3,))
+CONSTANT = Recipe("constant", (2,))
 
 
-def test_a_split_compares_the_certificate_with_rows_the_model_never_saw() -> None:
-    one = measure("wine", 0, TINY)
-    assert 0 < one.gibbs_certificate <= 1
-    assert one.aggregation == "exact"
-    assert one.test_error * 44 == pytest.approx(round(one.test_error * 44))  # a quarter of 178 rows
+@pytest.fixture
+def with_constant(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A preparation that leaves nothing of the features."""
+    monkeypatch.setitem(PREPARATIONS, "constant", FunctionTransformer(np.zeros_like))
 
 
-def test_an_unknown_preparation_is_refused() -> None:
-    with pytest.raises(ValueError, match="ranks"):
-        measure("wine", 0, TINY | {"preparation": "ranks"})
+def test_a_split_certifies_the_recipe_chosen_in_its_first_part(with_constant: None) -> None:
+    one = measure("wine", 0, [CONSTANT, GOOD])
+    assert (one.preparation, one.hidden_layer_sizes, one.n_recipes) == ("standardise", "3", 2)
+    assert one.n_candidates == 1
+    assert one.n_first + one.n_bound == 178 - 44
+    assert one.empirical_gibbs_risk < one.gibbs_certificate < 1
+    assert one.bound_errors / one.n_bound < one.vote_certificate < 1
+    assert one.test_error * 44 == pytest.approx(round(one.test_error * 44), abs=1e-4)  # a quarter of 178 rows
 
 
-def test_a_preparation_is_a_fixed_map_or_fitted_by_the_classifier_never_both(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_that_certify_have_no_part_in_the_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = load_rows("wine")
+    seen = []
+
+    def recording(recipes: Any, X: Any, y: Any, *, seed: int) -> Recipe:
+        seen.append(X)
+        return GOOD
+
+    fits = []
+    fit = tightness.fit_recipe
+    monkeypatch.setattr(tightness, "choose_recipe", recording)
+    monkeypatch.setattr(tightness, "fit_recipe", lambda *a, **k: fits.append((a[1], fit(*a, **k))) or fits[-1][1])
+    measure("wine", 0, [GOOD])
+    [(learn, model)] = fits
+    certifying = {tuple(row) for row in learn[model.bound_rows_]}
+    assert len(certifying) > 40
+    assert not certifying & {tuple(row) for row in seen[0]}
+    assert len(np.unique(X, axis=0)) == len(X)  # else equal rows could be on both sides
+
+
+def test_a_choice_on_other_rows_than_the_first_part_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    split = tightness.split_at_random
+    monkeypatch.setattr(tightness, "choose_recipe", lambda *a, **k: GOOD)
+    monkeypatch.setattr(tightness, "split_at_random", lambda data, fraction, seed: split(data, fraction, seed + 1))
+    with pytest.raises(RuntimeError, match="split 0"):
+        measure("wine", 0, [GOOD])
+
+
+def test_the_recipe_with_the_lowest_risk_is_chosen_in_any_order(with_constant: None) -> None:
+    X, y = load_rows("wine")
+    assert choose_recipe([GOOD, CONSTANT], X, y, seed=1) == choose_recipe([CONSTANT, GOOD], X, y, seed=1) == GOOD
+
+
+def test_recipes_have_known_preparations_and_are_those_of_a_kind_of_data() -> None:
+    assert all(recipe.preparation in PREPARATIONS for recipes in RECIPES.values() for recipe in recipes)
+    assert {recipes_for(dataset) for dataset in DATASETS} == set(RECIPES.values())
+
+
+@pytest.mark.parametrize("name", ["upright", "gradients"])
+def test_maps_of_images_work_row_by_row(name: str) -> None:
     images = np.random.default_rng(0).random((3, 784))
-    monkeypatch.setattr(tightness, "_raw_rows", lambda name, data_dir: (images, np.ones(3)))
-    load_rows.cache_clear()
-    for name in PREPARATIONS:
-        X, _ = load_rows("mnist00", name)
-        assert X is images or preprocessor_of(name) is None
-    load_rows.cache_clear()
+    together = PREPARATIONS[name].transform(images)
+    alone = [PREPARATIONS[name].transform(images[[i]])[0] for i in range(3)]
+    assert together == pytest.approx(np.array(alone), abs=1e-6)
 
 
-def test_recipes_name_known_preparations_and_pay_for_the_tries() -> None:
-    for dataset, recipe in RECIPES.items():
-        assert preparation_of(dataset, recipe) in PREPARATIONS
-        assert recipe["n_candidates"] > 1, f"{dataset}: none of these recipes was the first"
+def pretended(dataset: str, split: int, recipes: Any, **_: Any) -> Measurement:
+    return Measurement(dataset, split, "none", "8-8", 2, 60, 40, 1, 0.1 + split, 0.2 + split, 0.1, 3, 0.3, 0.4, 1.0)
 
 
-def pretended(dataset: str, split: int, parameters: Any, **_: Any) -> Measurement:
-    return Measurement(dataset, split, 0.1 + split, 0.2 + split, 0.3, 0.4, "8-8", "exact", "frozen", 0.5, 1, 1.0)
+def test_a_broken_run_keeps_its_splits_and_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    output = tmp_path / "certificates.csv"
+    measured = []
+
+    def broken(dataset: str, split: int, recipes: Any, **options: Any) -> Measurement:
+        if split == 1 and len(measured) == 1:
+            raise KeyboardInterrupt
+        measured.append(split)
+        return pretended(dataset, split, recipes)
+
+    monkeypatch.setattr(tightness, "measure", broken)
+    with pytest.raises(KeyboardInterrupt):
+        measure_all(["ads"], 3, output)
+    assert read_measurements(output) == [pretended("ads", 0, ())]
+    measured.append(0)
+    everything = measure_all(["ads"], 3, output)
+    assert everything == read_measurements(output) == [pretended("ads", split, ()) for split in range(3)]
+    assert measured == [0, 0, 1, 2]  # split 0 was trained once
 
 
-def test_finished_splits_are_taken_from_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    log = tmp_path / "log.json"
-    monkeypatch.setattr(tightness, "RECIPES", {"wine": TINY})
-    monkeypatch.setattr(tightness, "measure", pretended)
-    first = measure_all(["wine"], 2, log=log)
-    assert first == [pretended("wine", split, TINY) for split in range(2)]
-    monkeypatch.setattr(tightness, "measure", lambda *a, **k: pytest.fail("measured again"))
-    assert measure_all(["wine"], 2, log=log) == first
-
-
-def test_the_summary_has_a_row_for_the_gibbs_risk_and_one_for_the_vote() -> None:
-    halves = [Measurement("ads", s, 0.1 + s, 0.2 + s, 0.3, 0.4, "8-8", "exact", "frozen", 0.5, 1, 1.0) for s in (0, 1)]
-    rows = list(csv.DictReader(summary_to_csv(summarise(halves)).splitlines()))
-    assert [(row["kind"], row["mean_certificate"]) for row in rows] == [("gibbs", "0.6"), ("vote", "0.7")]
-    assert rows[0]["splits"] == "2"
-    wanted = "dataset,kind,mean_certificate,test_error,test_gibbs_risk,hidden_layer_sizes,aggregation,prior_fraction"
-    assert ",".join(rows[0]) == f"{wanted},n_candidates,splits"
+def test_the_summary_has_the_means_of_each_data_set() -> None:
+    means = summarise([pretended("ads", split, ()) for split in (0, 1)])
+    assert means["ads"]["splits"] == 2
+    assert means["ads"]["gibbs_certificate"] == pytest.approx(0.6)
+    assert means["ads"]["vote_certificate"] == pytest.approx(0.7)

@@ -231,6 +231,40 @@ def fig2(
 
 @app.command(cls=Command)
 @guarded
+def width(
+    widths: Annotated[
+        str | None, typer.Option(metavar="NUMBERS", help="Hidden units in each layer; 2 to 1000 by default.")
+    ] = None,
+    repetitions: Annotated[
+        int, typer.Option(min=3, metavar="NUMBER", help="Number of timed passes; fewer if they take long.")
+    ] = 100,
+    data_dir: DataDir = None,
+    output_dir: OutputDir = _RESULTS,
+    only_report: OnlyReport = False,
+    quiet: Quiet = False,
+) -> None:
+    """Measure a forward pass by width: table of 2^d, samples, and the series.
+
+    It goes on where Figure 2 ends. With --only-report it is drawn from fig_width.csv.
+
+    abnet reproduce width --data-dir ~/data
+    abnet reproduce width --widths 2,10,100
+    """
+    from abnet import paper
+
+    figure = paper.fig_width(
+        widths=_numbers("--widths", widths),
+        repetitions=repetitions,
+        train=not only_report,
+        data_dir=data_dir,
+        output_dir=output_dir,
+        verbose=not quiet,
+    )
+    _finish(figure)
+
+
+@app.command(cls=Command)
+@guarded
 def fig3(
     random_state: Annotated[int, typer.Option(min=0, metavar="NUMBER", help="Seed of the training.")] = 0,
     output_dir: OutputDir = _RESULTS,

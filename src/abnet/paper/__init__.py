@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from abnet.paper.figures.figure2 import fig2
     from abnet.paper.figures.figure3 import fig3
     from abnet.paper.figures.figure4 import fig4
+    from abnet.paper.figures.figure_width import fig_width
     from abnet.paper.protocol import Protocol, protocol_of
     from abnet.paper.reproduction.exact_pbgnet import exact_pbgnet
     from abnet.paper.reproduction.grids import fig4_grid, select, table1_grid
@@ -52,6 +53,7 @@ __all__ = [
     "fig3",
     "fig4",
     "fig4_grid",
+    "fig_width",
     "import_runs",
     "load",
     "names",
@@ -85,6 +87,7 @@ __getattr__, __dir__ = lazy_names(
         "abnet.paper.figures.figure2": ["fig2"],
         "abnet.paper.figures.figure3": ["fig3"],
         "abnet.paper.figures.figure4": ["fig4"],
+        "abnet.paper.figures.figure_width": ["fig_width"],
         "abnet.paper.reproduction.table1": ["status", "table1"],
         "abnet.paper.reproduction.variants": ["variants"],
         "abnet.paper.reproduction.reproduced": ["Reproduced"],

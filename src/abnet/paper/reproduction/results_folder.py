@@ -23,6 +23,7 @@ __all__ = ["add_note", "renew_page", "reproduced_rows", "with_part", "write_file
 _TITLE = "# Results\n\nEach generated section of this page is written by the command it names.\n"
 _FIGURES = {
     "fig2": "Time of a forward pass by width and by depth",
+    "fig_width": "Time of a forward pass by width, to 1,000 units",
     "fig3": "Regions of a 2-2-2-1 network on two circles",
     "fig4": "Bound and test error by depth on mnistLH",
     "table1_variants": "Bounds of the variants beside the paper's and the reproduction's",
