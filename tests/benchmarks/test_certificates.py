@@ -44,7 +44,7 @@ def test_a_split_certifies_the_recipe_chosen_in_its_first_part(with_constant: No
 
 
 def test_rows_that_certify_have_no_part_in_the_choice(monkeypatch: pytest.MonkeyPatch) -> None:
-    X, y = load_rows("wine")
+    X, _ = load_rows("wine")
     seen = []
 
     def recording(recipes: Any, X: Any, y: Any, *, seed: int) -> Recipe:

@@ -67,9 +67,7 @@ def fig_width(
         timings = _measured(widths, repetitions, data_dir, verbose=verbose)
     else:
         text = (Path(output_dir or ".") / "fig_width.csv").read_text(encoding="utf-8")
-        timings = read_records(
-            text, WidthTiming, texts=("model", "method"), whole_numbers=("width", "repetitions")
-        )
+        timings = read_records(text, WidthTiming, texts=("model", "method"), whole_numbers=("width", "repetitions"))
     if output_dir is None:
         return Reproduced(timings)
     folder = Path(output_dir)
