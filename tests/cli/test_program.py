@@ -38,6 +38,7 @@ REPRODUCE = [
     "fig3",
     "fig4",
     "exact",
+    "width",
     "status",
     "export",
     "import",

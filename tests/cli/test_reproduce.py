@@ -167,6 +167,20 @@ def test_fig2_measures_and_redraws(run: Run, here: Path, monkeypatch: pytest.Mon
     assert (here / "results/fig2.png").exists()
 
 
+def test_width_measures_and_redraws(run: Run, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    digits = load("digits17")
+    monkeypatch.setattr("abnet.paper.data.datasets.load", lambda name, **_: digits)
+    said = run("reproduce", "width", "--widths", "2,21", "--repetitions", 3)
+    assert "PBGNet, width 21, series" in said.stderr
+    measured = (here / "results/fig_width.csv").read_text()
+    # A table of width 21 is not timed, and the paper's sampling is ABNet's alone.
+    assert len(measured.splitlines()) == 1 + (5 + 4) + (4 + 3)
+    run("reproduce", "width", "--only-report")
+    assert (here / "results/fig_width.csv").read_text() == measured
+    run("reproduce", "report")
+    assert "](../results/fig_width.svg)" in (here / "docs/reproduction.md").read_text()
+
+
 def test_fig3_and_the_page(run: Run, here: Path) -> None:
     run("reproduce", "fig3")
     assert run("reproduce", "report").stdout == "docs/reproduction.md: fig3 renewed\n"
@@ -204,6 +218,7 @@ def test_ctrl_c_ends_with_exit_code_130(
         (["status"], 1, ["runs.sqlite"]),
         (["import", "absent.csv"], 1, ["absent.csv"]),
         (["fig2", "--only-report"], 1, ["results/fig2.csv"]),
+        (["width", "--only-report"], 1, ["results/fig_width.csv"]),
         (["report"], 1, ["table1.csv", "`abnet reproduce table1`"]),
     ],
 )

@@ -4,7 +4,7 @@ import csv
 import subprocess
 import sys
 from collections.abc import Callable
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 
 import matplotlib as mpl
@@ -16,7 +16,9 @@ from abnet.paper import Result, architecture_figure, fig4_grid
 from abnet.paper.figures.figure2 import METHODS, read_timings, timing_figure, timings_to_csv
 from abnet.paper.figures.figure3 import regions_figure
 from abnet.paper.figures.figure4 import DepthPoint, depth_figure, depth_points, depth_to_csv
+from abnet.paper.figures.figure_width import width_figure
 from abnet.paper.figures.timed_passes import Timing
+from abnet.paper.figures.wide_passes import CERTIFIED, PATHS, SERIES, TABLE, WidthTiming, passes
 from abnet.utils.plots import save_figure
 
 W_1 = np.array([[3.0, 1.0], [1.0, -3.0]])
@@ -40,15 +42,17 @@ def points() -> list[DepthPoint]:
     return [DepthPoint(m, w, d, 0.01, 0.1 * w + 0.01 * d, 0.01, 0.05, None, 5, 20) for m, w, d in cells]
 
 
+MODELS = ("ABNet", "PBGNet")
 FIGURES: dict[str, Callable[[], Figure]] = {
     "fig1": architecture_figure,
     "fig2": lambda: timing_figure(timings()),
     "fig3": lambda: regions_figure(W_1, b_1, H, map_network, RING, LABELS, resolution=40),
     "fig4": lambda: depth_figure(points()),
+    "fig_width": lambda: width_figure([WidthTiming(m, SERIES, w, 0.1 * w, 3) for m in MODELS for w in (2, 1000)]),
 }
 
 
-@pytest.mark.parametrize("name", ["fig1", "fig2", "fig3"])
+@pytest.mark.parametrize("name", ["fig1", "fig2", "fig3", "fig_width"])
 def test_every_figure_is_saved_as_png_and_svg(tmp_path: Path, name: str) -> None:
     assert [path.name for path in save_figure(FIGURES[name](), tmp_path / name)] == [f"{name}.png", f"{name}.svg"]
 
@@ -143,3 +147,17 @@ def test_the_paper_imports_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_passes_timed_by_width_compute_the_same_output(model: str) -> None:
+    rng = np.random.default_rng(0)
+    sizes = {"ABNet": (6, 14, 1), "PBGNet": (6, 14, 13, 1)}[model]
+    layers = [rng.normal(0, 2, (above, below + 1)).astype(np.float32) for below, above in pairwise(sizes)]
+    outputs = {name: np.asarray(run()) for name, run in passes(model, layers, rng.normal(size=(5, 6))).items()}
+    truth = outputs[CERTIFIED]
+    assert truth.dtype == np.float64
+    assert np.abs(truth).max() > 0.2
+    assert outputs[TABLE] == pytest.approx(truth, abs=1e-5)
+    assert outputs[SERIES] == pytest.approx(truth, abs=1e-5)
+    assert outputs[PATHS] == pytest.approx(truth, abs=0.5)

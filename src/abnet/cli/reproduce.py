@@ -243,9 +243,10 @@ def width(
     only_report: OnlyReport = False,
     quiet: Quiet = False,
 ) -> None:
-    """Measure a forward pass by width: table of 2^d, samples, and the series.
+    """Measure the CPU time of a forward pass by width, to 1,000 units.
 
-    It goes on where Figure 2 ends. With --only-report it is drawn from fig_width.csv.
+    It goes on where Figure 2 ends: a table of 2^d, samples, and the series. With
+    --only-report it is drawn from fig_width.csv.
 
     abnet reproduce width --data-dir ~/data
     abnet reproduce width --widths 2,10,100

@@ -37,7 +37,7 @@ def fig_width(
     output_dir: StrPath | None = None,
     verbose: bool = False,
 ) -> Reproduced[list[WidthTiming]]:
-    """Measure the time of a forward pass by width, from 2 to 1,000 units, on 32 examples of ads.
+    """Measure the CPU time of a forward pass by width, from 2 to 1,000 units, on 32 examples of ads.
 
     An extension of Figure 2 to widths that a table cannot reach.
 
@@ -74,8 +74,8 @@ def fig_width(
     files = [write_file(folder / "fig_width.csv", records_to_csv(timings, WidthTiming))]
     files += save_figure(width_figure(timings), folder / "fig_width")
     text = (
-        "`fig_width.csv`, `fig_width.png`, `fig_width.svg`: forward passes on one batch of 32 examples of ads; best of "
-        "100 passes, fewer for slow ones (column `repetitions`); at each width the methods take turns"
+        "`fig_width.csv`, `fig_width.png`, `fig_width.svg`: forward passes on one batch of 32 examples of ads; least "
+        "CPU time of 100 passes, fewer for slow ones (column `repetitions`); at each width the methods take turns"
     )
     if train:
         text += f"; {machine()}"
@@ -94,7 +94,7 @@ def _measured(
     for timing in wide_passes.measure(widths or wide_passes.WIDTHS, batch, repetitions=repetitions):
         timings.append(timing)
         if verbose:
-            shown = f"{timing.milliseconds:.3g} ms (best of {timing.repetitions})"
+            shown = f"{timing.milliseconds:.3g} ms (least of {timing.repetitions})"
             print(f"{timing.model}, width {timing.width}, {timing.method}: {shown}", file=sys.stderr, flush=True)
     return timings
 
@@ -110,7 +110,7 @@ def width_figure(timings: Sequence[WidthTiming]) -> "Figure":
         label_panel(right, "b", "PBGNet, two hidden layers")
         _draw(left, [timing for timing in timings if timing.model == "ABNet"])
         _draw(right, [timing for timing in timings if timing.model == "PBGNet"])
-        left.set_ylabel("time of a forward pass (ms)")
+        left.set_ylabel("CPU time of a forward pass (ms)")
         handles, labels = left.get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=3)
     return figure

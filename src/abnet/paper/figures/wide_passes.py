@@ -35,10 +35,10 @@ Forward: TypeAlias = Callable[[], Any]
 
 @dataclass(frozen=True)
 class WidthTiming:
-    """A row of `fig_width.csv`: the best time of a forward pass of a batch, at one width.
+    """A row of `fig_width.csv`: the least CPU time of a forward pass of a batch, at one width, in all threads.
 
     `model` is "ABNet" (one hidden layer) or "PBGNet" (two hidden layers of this width); `repetitions` says of how many
-    passes this is the best.
+    passes this is the least.
     """
 
     model: str
@@ -49,9 +49,11 @@ class WidthTiming:
 
 
 def measure(
-    widths: Sequence[int], X: NDArray[np.float32], *, repetitions: int, seconds: float = 20.0, seed: int = 0
+    widths: Sequence[int], X: NDArray[np.float32], *, repetitions: int, seconds: float = 4.0, seed: int = 0
 ) -> Iterator[WidthTiming]:
     """Time the methods at each width; they take turns, so that other programs disturb all of them alike.
+
+    CPU time is measured: passes of seconds are never undisturbed on a machine that others use, too.
 
     Parameters
     ----------
@@ -62,7 +64,7 @@ def measure(
     repetitions
         Passes of each method, fewer (at least 3) where one turn of all methods takes long.
     seconds
-        For all passes of a model at one width.
+        CPU time of all passes of a model at one width.
     """
     from threadpoolctl import threadpool_limits
 
@@ -128,16 +130,16 @@ def _compiled(output: Callable[..., Any], layers: Any, lifted: Any) -> Forward:
 
 
 def _best_times(jobs: Mapping[str, Forward], repetitions: int, seconds: float) -> tuple[dict[str, float], int]:
-    """Best time of each job, and the number of turns; a first turn compiles."""
+    """Least CPU time of each job, and the number of turns; a first turn compiles."""
     for job in jobs.values():
         job()
     best = dict.fromkeys(jobs, np.inf)
-    begin = time.perf_counter()
+    begin = time.process_time()
     turns = 0
-    while turns < min(3, repetitions) or (turns < repetitions and time.perf_counter() - begin < seconds):
+    while turns < min(3, repetitions) or (turns < repetitions and time.process_time() - begin < seconds):
         for name, job in jobs.items():
-            start = time.perf_counter()
+            start = time.process_time()
             job()
-            best[name] = min(best[name], time.perf_counter() - start)
+            best[name] = min(best[name], time.process_time() - start)
         turns += 1
     return best, turns
