@@ -8,6 +8,7 @@ import pytest
 from sklearn.preprocessing import FunctionTransformer
 
 import tightness
+from abnet.estimators.labelled_parts import split_at_random
 from tightness import (
     DATASETS,
     PREPARATIONS,
@@ -46,15 +47,19 @@ def test_a_split_certifies_the_recipe_chosen_in_its_first_part(with_constant: No
 def test_rows_that_certify_have_no_part_in_the_choice(monkeypatch: pytest.MonkeyPatch) -> None:
     X, _ = load_rows("wine")
     seen = []
+    fits = []
+    fit = tightness.fit_recipe
 
-    def recording(recipes: Any, X: Any, y: Any, *, seed: int) -> Recipe:
+    def recording_choice(recipes: Any, X: Any, y: Any, *, seed: int) -> Recipe:
         seen.append(X)
         return GOOD
 
-    fits = []
-    fit = tightness.fit_recipe
-    monkeypatch.setattr(tightness, "choose_recipe", recording)
-    monkeypatch.setattr(tightness, "fit_recipe", lambda *a, **k: fits.append((a[1], fit(*a, **k))) or fits[-1][1])
+    def recording_fit(recipe: Recipe, X: Any, y: Any, **options: Any) -> Any:
+        fits.append((X, fit(recipe, X, y, **options)))
+        return fits[-1][1]
+
+    monkeypatch.setattr(tightness, "choose_recipe", recording_choice)
+    monkeypatch.setattr(tightness, "fit_recipe", recording_fit)
     measure("wine", 0, [GOOD])
     [(learn, model)] = fits
     certifying = {tuple(row) for row in learn[model.bound_rows_]}
@@ -64,9 +69,8 @@ def test_rows_that_certify_have_no_part_in_the_choice(monkeypatch: pytest.Monkey
 
 
 def test_a_choice_on_other_rows_than_the_first_part_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    split = tightness.split_at_random
     monkeypatch.setattr(tightness, "choose_recipe", lambda *a, **k: GOOD)
-    monkeypatch.setattr(tightness, "split_at_random", lambda data, fraction, seed: split(data, fraction, seed + 1))
+    monkeypatch.setattr(tightness, "split_at_random", lambda data, share, seed: split_at_random(data, share, seed + 1))
     with pytest.raises(RuntimeError, match="split 0"):
         measure("wine", 0, [GOOD])
 
@@ -95,7 +99,7 @@ def pretended(dataset: str, split: int, recipes: Any, **_: Any) -> Measurement:
 
 def test_a_broken_run_keeps_its_splits_and_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     output = tmp_path / "certificates.csv"
-    measured = []
+    measured: list[int] = []
 
     def broken(dataset: str, split: int, recipes: Any, **options: Any) -> Measurement:
         if split == 1 and len(measured) == 1:

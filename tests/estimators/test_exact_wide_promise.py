@@ -104,7 +104,9 @@ def vote_failures(delta: float) -> int:
     for sample in range(REPETITIONS):
         where, codes = draw(sample)
         seen = observe(winners(scores_of_points()[where]), codes, NAMES)
-        count += certify(seen, Terms(delta=delta)).vote_error_bound < ERROR
+        bound = certify(seen, Terms(delta=delta)).vote_error_bound
+        assert bound is not None
+        count += bound < ERROR
     return count
 
 

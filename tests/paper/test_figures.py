@@ -154,7 +154,10 @@ def test_the_passes_timed_by_width_compute_the_same_output(model: str) -> None:
     rng = np.random.default_rng(0)
     sizes = {"ABNet": (6, 14, 1), "PBGNet": (6, 14, 13, 1)}[model]
     layers = [rng.normal(0, 2, (above, below + 1)).astype(np.float32) for below, above in pairwise(sizes)]
-    outputs = {name: np.asarray(run()) for name, run in passes(model, layers, rng.normal(size=(5, 6))).items()}
+    outputs = {
+        name: np.asarray(run())
+        for name, run in passes(model, layers, rng.normal(size=(5, 6)).astype(np.float32)).items()
+    }
     truth = outputs[CERTIFIED]
     assert truth.dtype == np.float64
     assert np.abs(truth).max() > 0.2
