@@ -91,7 +91,7 @@ def _measured(
 
     batch = load("ads", data_dir=data_dir, standardise=True).X[:32]
     timings = []
-    for timing in wide_passes.measure(widths or wide_passes.WIDTHS, batch, repetitions=repetitions):
+    for timing in wide_passes.measure_by_width(widths or wide_passes.WIDTHS, batch, repetitions=repetitions):
         timings.append(timing)
         if verbose:
             shown = f"{timing.milliseconds:.3g} ms (least of {timing.repetitions})"

@@ -13,7 +13,7 @@ from abnet.networks.bam import BAM
 from abnet.networks.cube import multilinear
 from abnet.networks.lifting import lift
 
-__all__ = ["METHODS", "WIDEST_TIMED_TABLE", "WIDTHS", "WidthTiming", "measure", "passes"]
+__all__ = ["WIDEST_TIMED_TABLE", "WIDTHS", "WidthTiming", "measure_by_width", "passes"]
 
 WIDTHS = (2, 3, 4, 6, 8, 10, 12, 14, 16, 18, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)
 WIDEST_TIMED_TABLE = 20
@@ -27,8 +27,7 @@ SERIES = "series"
 CERTIFIED = "series, proved error"
 UNIFORM = "100 uniform samples (paper)"
 PATHS = "100 sampled paths"
-METHODS = (TABLE, UNIFORM, PATHS, SERIES, CERTIFIED)
-"""The methods; all but the certified one are compiled, in float32."""
+"""Five methods; all but the certified one are compiled, in float32."""
 
 Forward: TypeAlias = Callable[[], Any]
 
@@ -48,7 +47,7 @@ class WidthTiming:
     repetitions: int
 
 
-def measure(
+def measure_by_width(
     widths: Sequence[int], X: NDArray[np.float32], *, repetitions: int, seconds: float = 4.0, seed: int = 0
 ) -> Iterator[WidthTiming]:
     """Time the methods at each width; they take turns, so that other programs disturb all of them alike.
@@ -90,13 +89,13 @@ def passes(model: str, layers: Sequence[NDArray[np.float32]], X: NDArray[np.floa
             TABLE: _compiled(lambda V, x: exact.output(V, x, means=_table_means), layers, lifted),
             UNIFORM: _sampled(uniform.output, layers, lifted),
             PATHS: _sampled(_paths, layers, lifted),
-            SERIES: _compiled(lambda V, x: _series(V, x), layers, lifted),
+            SERIES: _compiled(_series, layers, lifted),
         }
     else:
         by_model = {
             TABLE: _compiled(lambda V, x: pbgnet.output(V, x, means=_table_means), layers, lifted),
             PATHS: _sampled(sampled_pbgnet.output, layers, lifted),
-            SERIES: _compiled(lambda V, x: _series(V, x), layers, lifted),
+            SERIES: _compiled(_series, layers, lifted),
         }
     if len(layers[0]) > WIDEST_TIMED_TABLE:
         del by_model[TABLE]
