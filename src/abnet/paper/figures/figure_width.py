@@ -74,7 +74,7 @@ def fig_width(
     files = [write_file(folder / "fig_width.csv", records_to_csv(timings, WidthTiming))]
     files += save_figure(width_figure(timings), folder / "fig_width")
     text = (
-        "`fig_width.csv`, `fig_width.png`, `fig_width.svg`: forward passes on one batch of 32 examples of ads; least "
+        "`fig_width.csv`, `fig_width.png`, `fig_width.svg`: forward passes on one batch of 32 examples of ads; median "
         "CPU time of 100 passes, fewer for slow ones (column `repetitions`); at each width the methods take turns"
     )
     if train:
@@ -94,7 +94,7 @@ def _measured(
     for timing in wide_passes.measure_by_width(widths or wide_passes.WIDTHS, batch, repetitions=repetitions):
         timings.append(timing)
         if verbose:
-            shown = f"{timing.milliseconds:.3g} ms (least of {timing.repetitions})"
+            shown = f"{timing.milliseconds:.3g} ms (median of {timing.repetitions})"
             print(f"{timing.model}, width {timing.width}, {timing.method}: {shown}", file=sys.stderr, flush=True)
     return timings
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -34,10 +35,10 @@ Forward: TypeAlias = Callable[[], Any]
 
 @dataclass(frozen=True)
 class WidthTiming:
-    """A row of `fig_width.csv`: the least CPU time of a forward pass of a batch, at one width, in all threads.
+    """A row of `fig_width.csv`: the median CPU time of a forward pass of a batch, at one width, in all threads.
 
     `model` is "ABNet" (one hidden layer) or "PBGNet" (two hidden layers of this width); `repetitions` says of how many
-    passes this is the least.
+    passes.
     """
 
     model: str
@@ -52,7 +53,8 @@ def measure_by_width(
 ) -> Iterator[WidthTiming]:
     """Time the methods at each width; they take turns, so that other programs disturb all of them alike.
 
-    CPU time is measured: passes of seconds are never undisturbed on a machine that others use, too.
+    CPU time is measured: passes of seconds are never undisturbed on a machine that others use, too. The shortest ones
+    may miss a part of what other threads did, so the median is taken.
 
     Parameters
     ----------
@@ -74,9 +76,9 @@ def measure_by_width(
             network = BAM.init(rng, sizes)
             layers = (network.layers[0], *(rng.normal(0, WEIGHT, V.shape).astype(V.dtype) for V in network.layers[1:]))
             with threadpool_limits(1, "blas"):
-                best, count = _best_times(passes(model, layers, X), repetitions, seconds)
-            for method, fastest in best.items():
-                yield WidthTiming(model, method, width, 1e3 * fastest, count)
+                times = _cpu_times(passes(model, layers, X), repetitions, seconds)
+            for method, own in times.items():
+                yield WidthTiming(model, method, width, 1e3 * median(own), len(own))
 
 
 def passes(model: str, layers: Sequence[NDArray[np.float32]], X: NDArray[np.float32]) -> dict[str, Forward]:
@@ -128,17 +130,17 @@ def _compiled(output: Callable[..., Any], layers: Any, lifted: Any) -> Forward:
     return lambda: jax.block_until_ready(program(*arguments))
 
 
-def _best_times(jobs: Mapping[str, Forward], repetitions: int, seconds: float) -> tuple[dict[str, float], int]:
-    """Least CPU time of each job, and the number of turns; a first turn compiles."""
+def _cpu_times(jobs: Mapping[str, Forward], repetitions: int, seconds: float) -> dict[str, list[float]]:
+    """CPU times of each job, which take turns; a first turn compiles."""
     for job in jobs.values():
         job()
-    best = dict.fromkeys(jobs, np.inf)
+    times: dict[str, list[float]] = {name: [] for name in jobs}
     begin = time.process_time()
     turns = 0
     while turns < min(3, repetitions) or (turns < repetitions and time.process_time() - begin < seconds):
         for name, job in jobs.items():
             start = time.process_time()
             job()
-            best[name] = min(best[name], time.process_time() - start)
+            times[name].append(time.process_time() - start)
         turns += 1
-    return best, turns
+    return times
