@@ -1,5 +1,6 @@
 import json
 import re
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ from abnet.model.performance_measures import auc
 from abnet.utils.threads import cores
 from cli.tables import ROWS, SMALL, Failure, Run
 
-NAMES = ["ABNet", "random forest", "gradient boosting", "logistic regression", "majority rule"]
+BOOSTING = {"CatBoost": "catboost", "LightGBM": "lightgbm"}
+INSTALLED = [name for name, library in BOOSTING.items() if find_spec(library)]
+NAMES = ["ABNet", "random forest", "gradient boosting", "logistic regression", *INSTALLED, "majority rule"]
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +36,8 @@ def test_all_contenders_are_there_with_all_figures(record: dict[str, Any]) -> No
         assert contender["test_error"] == contender["test_errors"] / contender["n_test"]
         assert contender["size"] > 100
         assert contender["seconds"] > 0
+        low, high = contender["test_limits"]
+        assert low <= contender["test_error"] <= high
         assert contender["note"] == ""
         assert contender["log_loss"] > 0
         assert 0 <= contender["calibration_error"] <= 1
@@ -77,7 +82,7 @@ def test_numbers_that_can_be_read_in_two_ways_are_asked_about_once(failure: Fail
 
 def test_certificates_are_of_the_right_kind(record: dict[str, Any]) -> None:
     methods = [contender["method"] for contender in record["contenders"]]
-    assert methods == ["test set"] * 5
+    assert methods == ["test set"] * len(NAMES)
     held = (ROWS - ROWS // 5) // 2
     limits = {clopper_pearson(errors, held, 0.05) for errors in range(held + 1)}
     assert all(contender["bound"] in limits for contender in record["contenders"])
@@ -87,14 +92,33 @@ def test_the_table_hides_nothing(capsys: pytest.CaptureFixture[str], monkeypatch
     monkeypatch.setenv("COLUMNS", "140")
     show_contenders(
         (
-            Contender("net", 0.25, "tandem", 0.1, 3, 30, 2_000, 1.25, "", 3.5, 0.125, 0.875, 0.333, 0.051, is_fit=True),
+            Contender(
+                "net",
+                0.25,
+                "tandem",
+                0.1,
+                3,
+                30,
+                2_000,
+                1.25,
+                "",
+                3.5,
+                0.125,
+                0.875,
+                0.333,
+                0.051,
+                is_fit=True,
+                test_limits=(0.0211, 0.2653),
+            ),
             Contender("tree", 0.0701, "test set", None, 3, 30, 20_000, 0.5),
             Contender("moon", note="moon could not be trained: it is full"),
         )
     )
     text = capsys.readouterr().out
-    assert re.search(r"net \(abnet fit\) +25% +10% +12.5% +0.875 +0.333 +0.051 +2.0 kB +1.2 s +3.5 s +tandem", text)
-    assert re.search(r"tree +7.1% +10% +- +- +- +- +20.0 kB +0.5 s +- +test set", text)
+    assert re.search(
+        r"net \(abnet fit\) +25% +10% \(2.1-26.6\) +0.333 +1.2 s +2.0 kB +0.051 +0.875 +12.5% +3.5 s +tandem", text
+    )
+    assert re.search(r"tree +7.1% +10% +- +0.5 s +20.0 kB +- +- +- +- +test set", text)
     assert re.search(r"moon( +-){10}\n", text)
     table, below = text.split("\n\n", 1)
     assert table.count("\n") == 3
@@ -117,7 +141,7 @@ def test_a_narrow_terminal_has_fewer_columns(
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= columns
     assert re.match(r"gradient boosting +25% +10%", lines[1])
-    assert ("AUC" in lines[0]) == (columns > 60)
+    assert ("size" in lines[0]) == (columns > 60)
 
 
 def test_what_cannot_be_learned_is_said(run: Run, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:

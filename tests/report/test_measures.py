@@ -9,7 +9,8 @@ from sklearn.metrics import confusion_matrix, log_loss
 from abnet.certificates.fitted_rows import row_filter
 from abnet.model.card import Card
 from abnet.model.model import Model
-from abnet.report.measures import calibration_bins, interval, measure_rows, risk_by_coverage
+from abnet.model.performance_measures import interval
+from abnet.report.measures import calibration_bins, measure_rows, risk_by_coverage
 from export import models
 
 

@@ -1,10 +1,12 @@
 """`Certificate`: statements from the same evidence, and the facts that they depend on."""
 
+import hashlib
 import math
 import os
 from collections.abc import Iterable
 from functools import reduce
 from operator import or_
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
@@ -19,7 +21,7 @@ from abnet.certificates.statements.gibbs_bound import GibbsBound
 from abnet.certificates.statements.statement import Checked, Statement, statement_types
 from abnet.utils.html_text import as_html
 
-__all__ = ["Certificate", "ClassBounds", "load_certificate"]
+__all__ = ["Certificate", "ClassBounds", "NamedFile", "load_certificate"]
 
 S = TypeVar("S", bound=Statement)
 
@@ -41,6 +43,27 @@ class ClassBounds(NamedTuple):
     delta: float | None
 
 
+class NamedFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A file, known by its content.
+
+    Attributes
+    ----------
+    name : str
+        Its name, without a folder.
+    sha256 : str
+        Hash of its bytes, in hexadecimal.
+    """
+
+    name: str
+    sha256: str
+
+    @classmethod
+    def of(cls, path: str | os.PathLike[str]) -> "NamedFile":
+        """The file at a path."""
+        content = Path(path).read_bytes()
+        return cls(Path(path).name, hashlib.sha256(content).hexdigest())
+
+
 class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The guarantees about a model, and the counts from which they were computed.
 
@@ -57,12 +80,16 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         cannot be saved.
     shares : dict of str to float
         The shares of δ of statements that hold jointly, by their `unit`; empty if each holds by itself.
+    files : tuple of NamedFile
+        For a model of another library: the files that hold it, the model's own first. Nothing reads them but to compare
+        their hashes.
     """
 
     statements: tuple[Statement, ...]
     facts: Facts
     model: str | None = None
     shares: dict[str, float] = {}
+    files: tuple[NamedFile, ...] = ()
 
     def find(self, kind: type[S], label: str | None = None) -> S | None:
         """The first statement of a kind.
@@ -262,8 +289,9 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: the main bounds by name, then statements and facts."""
         record = msgspec.json.decode(msgspec.json.encode(self))
-        if not self.shares:
-            del record["shares"]
+        for name in ("shares", "files"):
+            if not record[name]:
+                del record[name]
         return {**self._main(), **record}
 
     def _main(self) -> dict[str, float | None]:
@@ -288,7 +316,7 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         """The certificate in plain values, whether or not it is true."""
         if not isinstance(record, dict):
             raise ValueError("not a certificate: it is not a JSON object.")
-        if set(record) - {*_MAIN, "delta", "statements", "facts", "model", "shares"}:
+        if set(record) - {*_MAIN, "delta", "statements", "facts", "model", "shares", "files"}:
             raise ValueError("not a certificate: it has unknown fields.")
         kinds = reduce(or_, statement_types())
         return cls(
@@ -296,6 +324,7 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
             facts=msgspec.convert(record.get("facts"), Facts),
             model=msgspec.convert(record.get("model"), str | None),
             shares=msgspec.convert(record.get("shares", {}), dict[str, float]),
+            files=msgspec.convert(record.get("files", ()), tuple[NamedFile, ...]),
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -33,8 +33,8 @@ def compare(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write the tightest certificate as JSON. All certificates then account for the choice among all "
-            "models.",
+            help="Write the tightest certificate as JSON, and its model to a file beside it. All certificates then "
+            "account for the choice among all models.",
         ),
     ] = None,
     quiet: options.Quiet = False,
@@ -51,8 +51,15 @@ def compare(
 
     Part of the rows is kept as a test set. All models, and the majority class as a
     baseline, are trained on the same rows and certified by their errors on the
-    same held-out rows (Clopper-Pearson). No model is saved; --save keeps the
-    certificate of the best one, as a record: it is not about a model fitted later.
+    same held-out rows (Clopper-Pearson). CatBoost and LightGBM take part if they
+    are installed (pip install "abnet[compare]").
+
+    --save winner.json keeps the model with the lowest bound: its certificate, and
+    beside it winner.abnet if it is a model of abnet. Another model is stored by its
+    own library, in a format that runs no code when it is loaded (CatBoost .cbm,
+    LightGBM .lightgbm.txt, scikit-learn .skops if skops is installed), with
+    winner.features.abnet, which makes its features. The certificate names these
+    files with their SHA-256. Give its answers to `abnet monitor winner.json`.
 
     abnet compare patients.csv --target diagnosis
     abnet compare patients.csv --target diagnosis --save winner.json
@@ -61,7 +68,11 @@ def compare(
     from abnet.cli.outputs import check_output
 
     if save is not None:
+        from abnet.estimators.winner_files import save_winner, winner_paths
+
         check_output(save, "JSON", inputs=[table], option="--save")
+        for beside in winner_paths(save).values():
+            check_output(beside, "model", inputs=[table], overwrite=True, option="--save")
     with stage_bars("Starting", hidden=quiet):
         from abnet.estimators.compare import compare as contest
 
@@ -78,10 +89,16 @@ def compare(
         )
     console.show_notes(made.notes, every=notes == "all")
     winner = made.winner
-    if save is not None and winner is not None and winner.certificate is not None:
-        winner.certificate.save(save)
+    written: tuple[Path, ...] = ()
+    if save is not None and winner is not None:
+        written = save_winner(made, save)
     if json:
-        console.as_json({**made.to_dict(), "notes": console.shown_notes(), "note_data": console.recorded_notes()})
+        saved = None
+        if save is not None and winner is not None:
+            saved = {"winner": winner.name, "certificate": str(save), "model": [str(path) for path in written]}
+        console.as_json(
+            {**made.to_dict(), "saved": saved, "notes": console.shown_notes(), "note_data": console.recorded_notes()}
+        )
         return
     from abnet.cli.contenders import show_contenders
     from abnet.utils.wording import confidence, number_of, percent
@@ -93,8 +110,11 @@ def compare(
     show_contenders(made.contenders, choice_covered=made.n_candidates > 1)
     if save is not None and winner is not None:
         print(f"\nCertificate of {winner.name} (chosen among {made.n_candidates}) written to {save}.")
-        console.paragraph(
-            "It is about the model that was fitted here, which is not kept; a model that is fitted again needs a "
-            "certificate of its own.",
-            end="\n",
-        )
+        if written:
+            print(f"Model written to {' and '.join(map(str, written))}.")
+        else:
+            console.paragraph(
+                "The model itself was not kept: scikit-learn has no file that is safe to load. Install "
+                '"abnet[compare]" for one (skops). A model that is fitted again needs a certificate of its own.',
+                end="\n",
+            )

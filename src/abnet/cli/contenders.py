@@ -1,5 +1,6 @@
 """Models side by side: the table of `abnet compare` and `abnet demo`."""
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -12,14 +13,14 @@ __all__ = ["show_contenders"]
 
 HEADER = [
     "model",
-    "error (upper bound)",
-    "test error",
-    "balanced",
-    "AUC",
+    "upper bound",
+    "test error (95%)",
     "log loss",
-    "ECE",
-    "size",
     "time",
+    "size",
+    "ECE",
+    "AUC",
+    "balanced",
     "compilation",
     "bound",
 ]
@@ -58,16 +59,24 @@ def _cells(contender: "Contender") -> list[str]:
     return [
         name,
         _cell(contender.bound, percent_up),
-        _cell(contender.test_error, percent),
-        _cell(contender.balanced_error, percent),
-        _cell(contender.auc, "{:.3f}".format),
+        _cell(contender.test_error, percent) + _limits(contender),
         _cell(contender.log_loss, "{:.3f}".format),
-        _cell(contender.calibration_error, "{:.3f}".format),
-        _cell(contender.size, console.file_size),
         _cell(contender.seconds, "{:.1f} s".format),
+        _cell(contender.size, console.file_size),
+        _cell(contender.calibration_error, "{:.3f}".format),
+        _cell(contender.auc, "{:.3f}".format),
+        _cell(contender.balanced_error, percent),
         _cell(contender.compile_seconds or None, "{:.1f} s".format),
         contender.method or "-",
     ]
+
+
+def _limits(contender: "Contender") -> str:
+    """Limits of the test error in brackets, in percent and rounded outward; nothing if there are none."""
+    if contender.test_limits is None:
+        return ""
+    low, high = contender.test_limits
+    return f" ({math.floor(low * 1000) / 10:g}-{math.ceil(high * 1000) / 10:g})"
 
 
 def _cell(value: Any, written: Callable[[Any], str]) -> str:

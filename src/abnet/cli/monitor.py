@@ -52,6 +52,10 @@ def monitor(
         ),
     ] = None,
     truth: options.Truth = None,
+    prediction: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="With a certificate instead of a model: the column with its answers."),
+    ] = None,
     allow_repeat: Annotated[bool, options.flag("--allow-repeat", "Count a table that was given before.")] = False,
     allow_shift: options.AllowShift = False,
     json: options.AsJSON = False,
@@ -71,6 +75,8 @@ def monitor(
     abnet monitor model.abnet monday.csv --state found.json --recall 0.9 \\
         --positive-class ill
     abnet monitor model.abnet unlabelled.csv --inputs
+    abnet monitor winner.json answers.csv --prediction answer --truth label \\
+        --state watch.json
     """
     from abnet.cli.outputs import check_output
 
@@ -93,6 +99,7 @@ def monitor(
             positive_class=positive_class,
             alpha=alpha,
             truth=truth,
+            prediction=prediction,
             allow_repeat=allow_repeat,
             allow_shift=allow_shift,
         )

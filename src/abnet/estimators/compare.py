@@ -2,12 +2,13 @@
 
 import pickle
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
@@ -19,10 +20,11 @@ from abnet.certificates.judged_answers import judge_answers
 from abnet.certificates.terms import Terms
 from abnet.estimators.compilation_times import compilation_times
 from abnet.estimators.fitting_mixin import FittingMixin
+from abnet.estimators.installed_boosting import installed_boosting
 from abnet.estimators.labelled_parts import Labelled, split_at_random, take
 from abnet.estimators.read_rows import for_tables, read_rows
 from abnet.model.model import Model
-from abnet.model.performance_measures import auc, balanced_error, calibration_error, log_loss
+from abnet.model.performance_measures import auc, balanced_error, calibration_error, interval, log_loss
 from abnet.tables.labels import Labels
 from abnet.tables.model_labels import label_places
 from abnet.tables.notes import Note
@@ -69,6 +71,12 @@ class Contender:
         Whether `abnet fit` with the same options would train this model.
     certificate : Certificate or None
         The certificate with `bound`.
+    test_limits : pair of float or None
+        Exact 95% limits of the error rate, from the test rows; None if rows of a group depend on each other.
+    fitted : classifier or None
+        The fitted model. Models of other libraries take the features of `preparation`.
+    preparation : Any
+        Makes features of rows; None if the model takes the rows.
     """
 
     name: str
@@ -87,6 +95,9 @@ class Contender:
     calibration_error: float | None = None
     is_fit: bool = False
     certificate: Certificate | None = None
+    test_limits: tuple[float, float] | None = None
+    fitted: Any = None
+    preparation: Any = None
 
     @property
     def test_error(self) -> float | None:
@@ -97,8 +108,9 @@ class Contender:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON, including the error rate."""
-        record = asdict(replace(self, certificate=None))
-        del record["certificate"]
+        record = asdict(replace(self, certificate=None, fitted=None, preparation=None))
+        for name in ("certificate", "fitted", "preparation"):
+            del record[name]
         record["test_error"] = self.test_error
         return record
 
@@ -128,7 +140,8 @@ def certified(name: str, classifier: FittingMixin, learn: Labelled, test: Labell
         size=_file_size(classifier.model_),
         seconds=seconds - sum(compile_seconds),
         compile_seconds=sum(compile_seconds),
-        **_test_measures(classifier, test.X, test.y),
+        fitted=classifier,
+        **_test_measures(classifier, test.X, test),
     )
     certificate = classifier.certificate_
     if certificate is None:
@@ -145,21 +158,27 @@ def certified(name: str, classifier: FittingMixin, learn: Labelled, test: Labell
     )
 
 
-def _test_measures(model: Any, X: Any, y: NDArray[Any]) -> dict[str, Any]:
-    """Measures of a fitted classifier on the test rows, by the names of `Contender`."""
+def _test_measures(model: Any, X: Any, test: Labelled) -> dict[str, Any]:
+    """Measures of a fitted classifier on the test rows, by the names of `Contender`; X is what the model takes."""
+    y = test.y
     labels = Labels(model.classes_)
     probabilities = model.predict_proba(X)
     scores = probabilities
     if isinstance(model, FittingMixin):
         scores = model.decision_function(X)
-    answers = labels.encode(model.predict(X))
+    answers = labels.encode(np.ravel(model.predict(X)))
     # The labels are text here, and those of the model may be numbers.
     texts, text_of_row = np.unique(y, return_inverse=True)
     codes = label_places(texts.tolist(), model.classes_.tolist())[text_of_row]
     classes = np.arange(labels.n_classes)
+    errors = int(np.count_nonzero(answers != codes))
+    limits = None
+    if test.groups is None:
+        limits = interval(errors, len(y))
     return {
-        "test_errors": int(np.count_nonzero(answers != codes)),
+        "test_errors": errors,
         "n_test": len(y),
+        "test_limits": limits,
         "balanced_error": balanced_error(answers, codes),
         "auc": auc(scores, classes, codes),
         "log_loss": log_loss(probabilities, classes, codes),
@@ -212,7 +231,7 @@ def judged(
     training = take(learn, parts.training)
     held_out = take(learn, parts.held_out)
     _fit_quietly(model, parts.prepare(training.X), training.y)
-    answers = judge_answers(held_out.y, model.predict(parts.prepare(held_out.X)))
+    answers = judge_answers(held_out.y, np.ravel(model.predict(parts.prepare(held_out.X))))
     order = np.arange(len(held_out.y))  # they are in the order of the split
     terms = Terms(delta=delta, n_candidates=n_candidates)
     certificate = certify_judged(answers, terms, order, groups=held_out.groups)
@@ -224,7 +243,9 @@ def judged(
         size=len(pickle.dumps((parts.preparation, model))),
         seconds=seconds,
         certificate=certificate,
-        **_test_measures(model, parts.prepare(test.X), test.y),
+        fitted=model,
+        preparation=parts.preparation,
+        **_test_measures(model, parts.prepare(test.X), test),
     )
 
 
@@ -305,11 +326,23 @@ class Comparison:
 
 @dataclass
 class _Contest:
-    """Rows and settings that all contenders share; `parts` are those of the network, once it is fitted."""
+    """Rows and settings that all contenders share.
+
+    Attributes
+    ----------
+    learn, test : Labelled
+    estimator : classifier
+        Unfitted.
+    table_facts : mapping
+        What the card of the network says about the table, as that of `fit_table`.
+    parts : Parts or None
+        Those of the network, once it is fitted.
+    """
 
     learn: Labelled
     test: Labelled
     estimator: FittingMixin
+    table_facts: Mapping[str, Any]
     parts: Parts | None = None
 
     def entries(self) -> dict[str, Callable[[str], Contender]]:
@@ -317,6 +350,7 @@ class _Contest:
         from sklearn.dummy import DummyClassifier
 
         models = usual_models(self.estimator.random_state)
+        models.update(installed_boosting(self.estimator.random_state, cores()))
         models["majority rule"] = DummyClassifier()
         entries: dict[str, Callable[[str], Contender]] = {"ABNet": self.network}
         for name, model in models.items():
@@ -328,6 +362,8 @@ class _Contest:
         network = clone(self.estimator)
         contender = certified(name, network, self.learn, self.test)
         self.parts = Parts(network.other_rows_, network.bound_rows_, network.preprocessor_)
+        card = msgspec.structs.replace(network.model_.card, **self.table_facts)
+        network.model_ = replace(network.model_, card=card)
         return replace(contender, is_fit=True)
 
     def sklearn_model(self, model: Any, name: str) -> Contender:
@@ -366,8 +402,9 @@ def compare(
 ) -> Comparison:
     """Compare the model of `fit_table` with forest, boosting and logistic regression on the same rows.
 
-    A fraction of the rows is kept as a test set. All models are trained on one part of the other rows, and certified by
-    their errors on the rest (test-set bound, Clopper-Pearson).
+    CatBoost and LightGBM take part if they are installed (``pip install abnet[compare]``). A fraction of the rows is
+    kept as a test set. All models are trained on one part of the other rows, and certified by their errors on the rest
+    (test-set bound, Clopper-Pearson).
 
     Parameters
     ----------
@@ -406,7 +443,13 @@ def compare(
     split = split_at_random(data, 1 - test_fraction, classifier.random_state)
     learn = take(data, np.sort(split.first))
     test = take(data, np.sort(split.counted))
-    contest = _Contest(learn, test, classifier)
+    table_facts = {
+        "target": target,
+        "group": group,
+        "cuts": rows.cuts,
+        "n_unlabelled_rows": rows.n_unlabelled or None,
+    }
+    contest = _Contest(learn, test, classifier, table_facts)
     entries = contest.entries()
     if choose:
         classifier.set_params(n_candidates=len(entries))

@@ -10,18 +10,20 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.certificates.certificate import Certificate
+from abnet.certificates.certificate import Certificate, load_certificate
+from abnet.certificates.certificate_file import kind_of_record
 from abnet.certificates.decision import ARGMAX
 from abnet.certificates.monitor import Monitor, Quantity
 from abnet.certificates.statements.cut_bound import CutBound
 from abnet.certificates.statements.cut_error import CutError
+from abnet.certificates.statements.error_rate import AnswerErrorRate
 from abnet.certificates.statements.precision import PrecisionBound, PrecisionTest
 from abnet.certificates.statements.rate_test import CutTest
 from abnet.certificates.statements.recall import RecallBound, RecallTest
 from abnet.certificates.training_rows import refuse_fitted
 from abnet.model.check_inputs import CheckedInputs
 from abnet.model.file import load
-from abnet.model.labelled_table import JudgedTable, judge_model_rows
+from abnet.model.labelled_table import JudgedTable, judge_model_rows, judge_predictions
 from abnet.model.model import Model
 from abnet.tables.named_columns import label_text
 from abnet.tables.table_errors import listed
@@ -107,6 +109,7 @@ def monitor(
     positive_class: str | None = None,
     alpha: float | None = None,
     truth: str | None = None,
+    prediction: str | None = None,
     allow_repeat: bool = False,
     allow_shift: bool = True,
 ) -> MonitoredTable:
@@ -121,7 +124,8 @@ def monitor(
     Parameters
     ----------
     model : path
-        The model file. Its digest is stored, because a new model needs a new state.
+        The model file, or, with `prediction`, a saved certificate of any model. Its hash is stored, because a new model
+        needs a new state.
     table : path, frame, or iterable of frames
         Labelled rows in order.
     state : path
@@ -136,6 +140,9 @@ def monitor(
         Probability of ever raising a false alarm; 0.01 by default.
     truth : str, optional
         Column with the labels; by default the one that the model predicts.
+    prediction : str, optional
+        Column with the answers of the model that the certificate is about. Training rows are not recognised, and
+        columns are not compared with those of training, because a certificate holds neither.
     allow_repeat : bool
         Count a table that was given before.
     allow_shift : bool
@@ -152,19 +159,42 @@ def monitor(
     if alpha is not None:
         check_fraction("alpha", alpha)
     check_writable(state)
-    loaded = load(model)
+    watched: Model | Certificate
+    if kind_of_record(model) == "certificate":
+        watched = load_certificate(model)
+        rows = _given_answers(watched, table, truth, prediction)
+    else:
+        if prediction is not None:
+            raise ParameterError(
+                "{} is for the saved certificate of another model; {} is a model, which gives its own answers.",
+                Parameter("prediction"),
+                str(model),
+            )
+        watched = load(model)
+        rows = judge_model_rows(watched, table, truth=truth, allow_shift=allow_shift)
     digest = hashlib.sha256(Path(model).read_bytes()).hexdigest()
-    rows = judge_model_rows(loaded, table, truth=truth, allow_shift=allow_shift)
     if Path(state).exists():
         watch = _stored_monitor(Path(state), digest, wanted, positive_class, alpha)
     else:
-        watch = _new_monitor(loaded, digest, wanted or WatchedRate("error"), positive_class, alpha)
+        watch = _new_monitor(watched, digest, wanted or WatchedRate("error"), positive_class, alpha)
     refuse_fitted(rows.fitted_rows, instead="A monitor counts rows that are new to the model.")
     wrong = errors_that_count(rows, watch.quantity, watch.label)
     watch.update(wrong, unlabelled=rows.unlabelled, digest=rows.digest, allow_repeat=allow_repeat)
     watch.save(state)
     inputs = CheckedInputs(len(rows.truth) + rows.unlabelled, tuple(rows.inputs), watch.alpha)
     return MonitoredTable(watch, len(wrong), int(wrong.sum()), rows.unlabelled, rows.doubts, inputs)
+
+
+def _given_answers(certificate: Certificate, table: Any, truth: str | None, prediction: str | None) -> JudgedTable:
+    """Labels and answers in a table, for a model of which only the certificate is known."""
+    for name, column in (("truth", truth), ("prediction", prediction)):
+        if column is None:
+            raise ParameterError(
+                "a certificate gives no answers: {} must name a column of the table; got nothing.", Parameter(name)
+            )
+    rows = judge_predictions(table, truth=str(truth), prediction=prediction)
+    rows.known = certificate.facts.classes
+    return rows
 
 
 class WatchedRate(NamedTuple):
@@ -222,12 +252,17 @@ def errors_that_count(rows: JudgedTable, quantity: Quantity, label: str | None) 
     return judged.wrong[judged.answers == positive]
 
 
-def _new_monitor(model: Model, digest: str, wanted: WatchedRate, positive: str | None, alpha: float | None) -> Monitor:
+def _new_monitor(
+    model: Model | Certificate, digest: str, wanted: WatchedRate, positive: str | None, alpha: float | None
+) -> Monitor:
     """A monitor that has seen no rows."""
     label = _positive_class(model, wanted.quantity, positive)
     error = wanted.error
     if error is None:
-        error = _certified(model, wanted.quantity, label)
+        if isinstance(model, Certificate):
+            error = _certified_answers(model, wanted.quantity, label)
+        else:
+            error = _certified(model, wanted.quantity, label)
     if alpha is None:
         alpha = ALPHA
     return Monitor(error, alpha, watched=digest, quantity=wanted.quantity, label=label)
@@ -277,16 +312,19 @@ def _check_unchanged(name: str, wanted: float | None, kept: float, state: Path) 
         )
 
 
-def _positive_class(model: Model, quantity: Quantity, positive: str | None) -> str | None:
+def _positive_class(model: Model | Certificate, quantity: Quantity, positive: str | None) -> str | None:
     """The class that the quantity is about: the given one, or that of the model's threshold."""
     parameter = Parameter("positive_class")
     if quantity == "error":
         if positive is not None:
             raise ParameterError("{} goes with {} or {}.", parameter, Parameter("recall"), Parameter("precision"))
         return None
-    names = tuple(label_text(name) for name in model.labels.names)
-    if positive is None and model.decision.positive is not None:
-        return names[model.decision.positive]
+    if isinstance(model, Certificate):
+        names = model.facts.classes
+    else:
+        names = tuple(label_text(name) for name in model.labels.names)
+        if positive is None and model.decision.positive is not None:
+            return names[model.decision.positive]
     if positive is None:
         raise ParameterError("{} must name the class to watch, {}; got nothing.", parameter, listed(names))
     if label_text(positive) not in names:
@@ -332,6 +370,22 @@ def _certified(model: Model, quantity: Quantity, label: str | None) -> float:
         if bound is not None and bound < 1.0:
             return bound
     raise UnwatchableError("the model has no certified error rate to watch: set {}.", parameter)
+
+
+def _certified_answers(certificate: Certificate, quantity: Quantity, label: str | None) -> float:
+    """The share of errors that a certificate promises for the answers that it counted."""
+    if certificate.facts.n_groups is not None:
+        raise UnwatchableError(
+            "the certificate is about new groups, but a monitor counts single rows: set {}.", Parameter(quantity)
+        )
+    error = certificate.find(AnswerErrorRate, label)
+    if quantity != "precision" and error is not None and error.answers != "vote":
+        bound = error.value
+        if bound is not None and bound < 1.0:
+            return bound
+    raise UnwatchableError(
+        "the certificate bounds no {} of the answers: set {}, the rate to watch.", quantity, Parameter(quantity)
+    )
 
 
 def _certified_of_class(model: Model, quantity: Quantity, label: str | None) -> float:

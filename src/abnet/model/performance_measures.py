@@ -5,9 +5,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from abnet.bounds.clopper_pearson import clopper_pearson_bound, clopper_pearson_lower
 from abnet.tables.labels import Labels
 
-__all__ = ["auc", "balanced_error", "calibration_error", "log_loss"]
+__all__ = ["auc", "balanced_error", "calibration_error", "interval", "log_loss"]
+
+
+def interval(count: int, n: int, delta: float = 0.05) -> tuple[float, float]:
+    """Clopper-Pearson limits of a rate with confidence 1 - δ, from a count among n independent rows.
+
+    Examples
+    --------
+    >>> [round(limit, 4) for limit in interval(1, 20)]
+    [0.0013, 0.2487]
+    """
+    return clopper_pearson_lower(count, n, delta / 2), clopper_pearson_bound(count, n, delta / 2)
 
 
 def balanced_error(answers: NDArray[Any], labels: NDArray[Any]) -> float:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from abnet.certificates.certificate import Certificate, load_certificate
+from abnet.certificates.certificate import Certificate, NamedFile, load_certificate
 from abnet.certificates.certificate_file import kind_of_record
 from abnet.certificates.estimate import Estimate
 from abnet.model.card import Card
@@ -143,6 +143,8 @@ def inspect_file(path: str | os.PathLike[str], *, model: str | os.PathLike[str] 
 
 def _about(path: str | os.PathLike[str], certificate: Certificate, model: str | os.PathLike[str] | None) -> str:
     """A note about the model of a certificate; raises a ValueError if it is not the given one."""
+    if certificate.files:
+        return _about_files(path, certificate, model)
     if certificate.model is None:
         if model is not None:
             raise ValueError(f"{path} does not name its model, so it is not known whether it is about {model}.")
@@ -153,6 +155,16 @@ def _about(path: str | os.PathLike[str], certificate: Certificate, model: str | 
         check_promise(load(model), certificate)
     except ValueError as error:
         raise ValueError(f"{path} does not belong to {model}: {error}") from error
+    return f"the certificate is about {model}"
+
+
+def _about_files(path: str | os.PathLike[str], certificate: Certificate, model: str | os.PathLike[str] | None) -> str:
+    """A note about the files of a model of another library; raises a ValueError if the given one is none of them."""
+    named = " and ".join(f"{file.name} (SHA-256 {file.sha256})" for file in certificate.files)
+    if model is None:
+        return f"the certificate is about the model in {named}; compare it with a file by --model"
+    if NamedFile.of(model).sha256 not in {file.sha256 for file in certificate.files}:
+        raise ValueError(f"{path} does not belong to {model}: it is about {named}.")
     return f"the certificate is about {model}"
 
 

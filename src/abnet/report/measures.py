@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.bounds.clopper_pearson import clopper_pearson_bound, clopper_pearson_lower
 from abnet.certificates.decision import confidence
 from abnet.certificates.fitted_rows import FittedRows
 from abnet.certificates.training_rows import filter_of
 from abnet.model.model import Model
-from abnet.model.performance_measures import calibration_error, log_loss
+from abnet.model.performance_measures import calibration_error, interval, log_loss
 from abnet.report.roc_curves import Ranking, measure_ranking
 from abnet.utils.class_scores import winners
 from abnet.utils.label_values import label_values
@@ -22,7 +21,6 @@ __all__ = [
     "LOCATED",
     "RowMeasures",
     "calibration_bins",
-    "interval",
     "measure_rows",
     "measure_scores",
     "risk_by_coverage",
@@ -267,17 +265,6 @@ def _measure_probabilities(model: Model, scores: NDArray[np.float64], codes: NDA
         calibration_error=calibration_error(probabilities, right),
         bins=bins,
     )
-
-
-def interval(count: int, n: int, delta: float = 0.05) -> tuple[float, float]:
-    """Clopper-Pearson limits of a rate with confidence 1 - δ, from a count among n independent rows.
-
-    Examples
-    --------
-    >>> [round(limit, 4) for limit in interval(1, 20)]
-    [0.0013, 0.2487]
-    """
-    return clopper_pearson_lower(count, n, delta / 2), clopper_pearson_bound(count, n, delta / 2)
 
 
 def calibration_bins(predicted: NDArray[np.float64], true: NDArray[np.bool_]) -> tuple[CalibrationBin, ...]:
