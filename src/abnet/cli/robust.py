@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from abnet.cli import console, options
+from abnet.cli.console import UsageError
 from abnet.cli.guarded import guarded
 from abnet.utils.progress import stage_bars
 
@@ -36,6 +37,10 @@ def robust(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="CSV file with a line for each row.")
     ] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the certificate as JSON, for `abnet report --certificate`."),
+    ] = None,
     overwrite: options.Overwrite = False,
     quiet: options.Quiet = False,
     json: options.AsJSON = False,
@@ -53,11 +58,14 @@ def robust(
     abnet robust model.abnet held-out.csv --tolerance "glucose=5,*=1%sd"
     abnet robust model.abnet held-out.csv --tolerance 5%sd --free sex
     abnet robust model.abnet new.csv --tolerance age=2 --output robust.csv
+    abnet robust model.abnet held-out.csv --tolerance age=2 --save tolerance.json
     """
     from abnet.cli.outputs import check_output
 
     if output is not None:
         check_output(output, "CSV", inputs=(model, table), overwrite=overwrite)
+    if save is not None:
+        check_output(save, "JSON", inputs=(model, table, output), overwrite=overwrite, option="--save")
     with stage_bars("Starting", hidden=quiet or json):
         from abnet.robustness.robust_table import robust_table
 
@@ -73,9 +81,16 @@ def robust(
             n_candidates=n_candidates,
         )
     console.show_notes(made.notes)
+    if save is not None:
+        certificate = made.found.certificate
+        if certificate is None:
+            raise UsageError("--save: the rows have no labels, so there is no certificate to save.")
+        certificate.save(save)
     if json:
         console.as_json({**made.to_dict(), "notes": console.shown_notes()})
         return
     print(made.describe())
     if output is not None:
         print(f"\nRows written to {output}.")
+    if save is not None:
+        print(f"\nCertificate written to {save}.")

@@ -23,7 +23,7 @@ from abnet.estimators.fitting_mixin import FittingMixin
 from abnet.estimators.installed_boosting import installed_boosting
 from abnet.estimators.labelled_parts import Labelled, split_at_random, take
 from abnet.estimators.read_rows import for_tables, read_rows
-from abnet.model.model import Model
+from abnet.model.file import file_size
 from abnet.model.performance_measures import auc, balanced_error, calibration_error, interval, log_loss
 from abnet.tables.labels import Labels
 from abnet.tables.model_labels import label_places
@@ -137,7 +137,7 @@ def certified(name: str, classifier: FittingMixin, learn: Labelled, test: Labell
         seconds = perf_counter() - start
     contender = Contender(
         name,
-        size=_file_size(classifier.model_),
+        size=file_size(classifier.model_),
         seconds=seconds - sum(compile_seconds),
         compile_seconds=sum(compile_seconds),
         fitted=classifier,
@@ -184,15 +184,6 @@ def _test_measures(model: Any, X: Any, test: Labelled) -> dict[str, Any]:
         "log_loss": log_loss(probabilities, classes, codes),
         "calibration_error": calibration_error(probabilities, answers == codes),
     }
-
-
-def _file_size(model: Model) -> int:
-    from abnet.model.file import save
-
-    with temporary_folder() as folder:
-        path = folder / "model.abnet"
-        save(model, path)
-        return path.stat().st_size
 
 
 class Parts(NamedTuple):

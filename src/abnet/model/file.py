@@ -24,7 +24,7 @@ from abnet.tables.preparation import preparation_from_dict
 from abnet.tables.preparation.preparation import Unprepared
 from abnet.utils.atomic import atomic_path
 
-__all__ = ["FORMAT", "VERSION", "check_promise", "config_text", "digest", "load", "pack", "save", "unpack"]
+__all__ = ["FORMAT", "VERSION", "check_promise", "config_text", "digest", "file_size", "load", "pack", "save", "unpack"]
 
 FORMAT = "abnet"
 VERSION = "4"
@@ -212,6 +212,21 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
     >>> load(path).predict([[1.0, 2.0], [-1.0, 0.5]])
     array([ 1, -1])
     """
+    content = _content(model)
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(content)
+
+
+def file_size(model: Model) -> int | None:
+    """Size in bytes of the file that `save` would write; None for a model that cannot be stored."""
+    try:
+        return len(_content(model))
+    except (ValueError, AttributeError, TypeError):  # parts of the caller's own
+        return None
+
+
+def _content(model: Model) -> bytes:
+    """The bytes of a model file."""
     check_promise(model, model.certificate)
     arrays = shrunk(model.predictor.arrays())
     config = config_text(model)
@@ -221,9 +236,7 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
         "config": config,
         "sha256": digest(arrays, VERSION, config),
     }
-    content = pack(arrays, texts)
-    with atomic_path(path) as temporary:
-        temporary.write_bytes(content)
+    return pack(arrays, texts)
 
 
 def load(path: str | os.PathLike[str]) -> Model:

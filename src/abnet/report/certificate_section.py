@@ -9,11 +9,9 @@ from markupsafe import Markup
 
 from abnet.certificates.certificate import Certificate, ClassBounds
 from abnet.certificates.describe import main_table, sentences
-from abnet.explanation.certified_region import CertifiedRegions, certified_regions
 from abnet.model.model import Model
-from abnet.report.markup import html_table, rendered, typeset, with_code
+from abnet.report.markup import html_table, rendered, with_code
 from abnet.utils.natural_order import natural_order
-from abnet.utils.wording import shortened
 
 __all__ = ["Peer", "better_peers", "peers_of", "certificate_section", "weak_classes"]
 
@@ -112,29 +110,10 @@ def certificate_section(model: Model) -> Markup:
         sentence = (
             "No theorem covers the way this model was trained, so nothing is promised about its error on new data."
         )
-        return rendered("certificate.html", sentences=[sentence], classes="", marked=False, regions=None)
+        return rendered("certificate.html", sentences=[sentence], classes="", marked=False)
     shown = [with_code(text) for text in sentences(c, details=c.vote_error_bound is None)]
     classes, marked = _by_class(c)
-    regions = certified_regions(c)
-    return rendered(
-        "certificate.html", sentences=shown, classes=classes, marked=bool(marked), regions=_by_region(regions)
-    )
-
-
-def _by_region(regions: CertifiedRegions | None) -> dict[str, Any] | None:
-    """The certified regions of a narrow network; None if there are none."""
-    if regions is None:
-        return None
-    header, *lines = regions.table()
-    header.insert(2, "described by")
-    for line, region in zip(lines, regions.listed, strict=True):
-        line[1] = typeset(line[1])
-        line.insert(2, shortened(region.words, 200))
-    return {
-        "words": f"{regions.heading}.",
-        "table": html_table(header, lines, left=3, caption="The certificate by region"),
-        "note": regions.remark,
-    }
+    return rendered("certificate.html", sentences=shown, classes=classes, marked=bool(marked))
 
 
 def _by_class(c: Certificate) -> tuple[Markup, list[int]]:

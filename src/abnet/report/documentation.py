@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from abnet.certificates.certificate import Certificate
-from abnet.certificates.describe import assumptions, sentences
+from abnet.model.file import file_size
 from abnet.model.model import Model
 from abnet.model.monitor_table import ALPHA
+from abnet.model.predictors.compact import Compact
 from abnet.report.about import About
-from abnet.report.gap_charts import gap_charts
-from abnet.report.markup import html_table, rendered, with_code
+from abnet.report.further_certificates import further_certificates
+from abnet.report.markup import html_table, rendered
 from abnet.utils.wording import confidence, number_of, percent, percent_up, shortened
 
 __all__ = ["check_certificates", "documentation_section"]
@@ -50,7 +51,7 @@ def documentation_section(model: Model, about: About, certificates: Sequence[Cer
     return rendered(
         "documentation.html",
         facts=_facts(model, about),
-        others=[_other(certificate) for certificate in certificates],
+        others=further_certificates(certificates),
         history=_history(model, about),
         signatures=_signatures(about),
         missing=[name for field, name in QUESTIONS.items() if not getattr(about, field)],
@@ -110,19 +111,22 @@ def _monitoring(model: Model) -> str | None:
 
 
 def _size(model: Model) -> str:
-    """Size of the numbers of the network."""
+    """Size of the deployed form, and the arithmetic of an answer; no measured time, so that a page can be repeated."""
+    parts = []
+    size = file_size(model)
     n_bytes = sum(array.nbytes for array in model.predictor.arrays().values())
-    return f"The network consists of {n_bytes / 1000:,.0f} kB of numbers; prediction needs NumPy, or a C compiler."
-
-
-def _other(certificate: Certificate) -> dict[str, object]:
-    """A certificate from other rows: its sentences, the rates of groups as charts, and what it assumes."""
-    return {
-        "rows": number_of(certificate.facts.n_rows, "row"),
-        "sentences": [with_code(sentence) for sentence in sentences(certificate, details=False)],
-        "gaps": gap_charts(certificate),
-        "assumptions": with_code(assumptions(certificate)),
-    }
+    if size is None:
+        parts.append(f"The network consists of {n_bytes / 1000:,.0f} kB of numbers.")
+    else:
+        parts.append(f"The model file has {size / 1000:,.0f} kB, {n_bytes / 1000:,.0f} kB of it the network.")
+    if isinstance(model.predictor, Compact):
+        n_numbers = sum(array.size for array in model.predictor.arrays().values())
+        parts.append(
+            f"An answer takes about {n_numbers:,} multiplications and as many additions after the columns are read, "
+            "whatever the row: the network uses each of its numbers once."
+        )
+    parts.append("Prediction needs NumPy, or a C compiler.")
+    return " ".join(parts)
 
 
 def _history(model: Model, about: About) -> Markup | None:

@@ -1,4 +1,4 @@
-"""What moves a model's answers: importance and direction of the columns, and regions with their expected answers."""
+"""What moves a model's answers: importance and direction of the columns; regions with their expected answers."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,7 +19,7 @@ from abnet.report.measures import LOCATED, GivenRows
 from abnet.report.svg import Bar, bar_chart
 from abnet.utils.wording import number_of, percent, percentage_points, shortened
 
-__all__ = ["direction_text", "explain_answers", "importance_section", "page_plan"]
+__all__ = ["direction_text", "explain_answers", "importance_section", "page_plan", "regions_table"]
 
 MOST_SHUFFLED = 64
 """Maximum number of columns for which each is shuffled: more would take too long."""
@@ -124,7 +124,7 @@ def _strongest_of_several(column: ColumnImportance, explanation: ModelExplanatio
 
 
 def importance_section(model: Model, explanation: ModelExplanation | None, *, given: bool) -> Markup:
-    """Importance and regions, on the given rows or on those that the model keeps."""
+    """Importance of the columns, on the given rows or on those that the model keeps."""
     if explanation is None:
         return rendered("importance.html", bars=None)
     ranked = explanation.ranked()
@@ -136,7 +136,6 @@ def importance_section(model: Model, explanation: ModelExplanation | None, *, gi
         growth=_error_growth_table(explanation, ranked[:MOST_BARS]),
         swarms=beeswarms(explanation),
         dependences=dependences(explanation),
-        regions=_regions(model, explanation, given=given),
     )
 
 
@@ -185,7 +184,7 @@ def _error_growth_table(explanation: ModelExplanation, columns: list[ColumnImpor
     return html_table(["column", "error grows by", "standard error"], lines, caption=caption)
 
 
-def _regions(model: Model, explanation: ModelExplanation, *, given: bool) -> dict[str, Any] | None:
+def regions_table(model: Model, explanation: ModelExplanation, *, given: bool) -> dict[str, Any] | None:
     """The regions that hold most rows; None if there are none, or if the listed ones hold few rows."""
     regions = explanation.regions
     if regions is None or regions.other_probability > MOST_OTHERS:

@@ -32,6 +32,7 @@ from abnet.report.markup import rendered
 from abnet.report.measures import GivenRows, measure_rows
 from abnet.report.reproduction_section import reproduction_section
 from abnet.report.summary_section import about_rows, summary_section
+from abnet.report.theory_section import theory_section
 from abnet.tables.labels import Labels
 from abnet.utils.atomic import atomic_path
 from abnet.utils.coded_rows import dense
@@ -163,7 +164,7 @@ def report_page(
     if form:
         trial = _form(model, plan)
     sections = [
-        ("summary", "Summary", summary_section(model, peers, measures, explanation)),
+        ("summary", "Summary", summary_section(model, peers, measures, explanation, certificates)),
         ("promise", "What is certified", certificate_section(model)),
         ("estimates", "What was measured", estimates_section(model, measures)),
         ("file", "For the files", documentation_section(model, about, certificates)),
@@ -172,6 +173,7 @@ def report_page(
         ("learning", "How it was trained", learning_section(model.card.curves)),
         ("columns", "What it reads", columns_section(model)),
         ("repeat", "How to reproduce it", reproduction_section(model)),
+        ("theory", "For readers of the theory", theory_section(model, explanation, given=given is not None)),
     ]
     if progress is not None:
         progress(1.0)

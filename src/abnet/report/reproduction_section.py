@@ -41,9 +41,6 @@ def _facts(model: Model) -> list[list[str]]:
     """Names and values of all facts that are known."""
     card = model.card
     facts: dict[str, Any] = {
-        "model": type(model.predictor).__name__,
-        "recipe": card.recipe,
-        "layers": "-".join(map(str, card.sizes)),
         "rows trained and certified on": card.n_training_rows,
         "further held-out rows": card.n_counted_rows,
         "rows left out, without a label": card.n_unlabelled_rows,

@@ -7,8 +7,9 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from abnet.model.model import Model
+from abnet.report.certified_point import CertifiedPoint, certified_point
 from abnet.report.markup import drawn, html_table
-from abnet.report.svg import Series, chart
+from abnet.report.svg import Region, Series, chart
 from abnet.utils.wording import percent, shortened
 
 __all__ = ["Ranking", "measure_ranking", "ranking_figures"]
@@ -95,7 +96,17 @@ def measure_ranking(
 
 
 def ranking_figures(model: Model, ranking: Ranking) -> tuple[Markup, Markup]:
-    """The ROC curve and the precision-recall curve, each with a dot for the model's own answers."""
+    """The ROC curve and the precision-recall curve, each with a dot for the model's own answers.
+
+    Behind each stands the certified region: where the model's own point lies on new data.
+    """
+    point = certified_point(model, ranking.positive)
+    roc_region = None
+    trade_region = None
+    if point is not None and point.bounds_roc:
+        roc_region = Region((0.0, point.false_alarms), (point.recall, 1.0))
+    if point is not None and point.bounds_precision_recall:
+        trade_region = Region((point.recall, 1.0), (point.precision, 1.0))
     name = shortened(model.labels.names[ranking.positive])
     recall, false_alarms, precision = ranking.chosen
     roc = chart(
@@ -112,6 +123,7 @@ def ranking_figures(model: Model, ranking: Ranking) -> tuple[Markup, Markup]:
         x_range=(0, 1),
         y_range=(0, 1),
         percent=(True, True),
+        region=roc_region,
     )
     trade = chart(
         [
@@ -126,17 +138,21 @@ def ranking_figures(model: Model, ranking: Ranking) -> tuple[Markup, Markup]:
         x_range=(0, 1),
         y_range=(0, 1),
         percent=(True, True),
+        region=trade_region,
     )
     dot = "The dot marks the answers of the decision rule on these rows."
     own = [["recall", percent(recall)], ["false alarms", percent(false_alarms)], ["precision", percent(precision)]]
     numbers = html_table(["", "estimate"], own, caption="This model's answers")
+    area = f"Area under the curve {ranking.area:.3f} (estimate). {dot}"
+    average = f"Average precision {ranking.average_precision:.3f} (estimate). {dot}"
     return (
-        drawn("figure", "ROC curve", roc, f"Area under the curve {ranking.area:.3f} (estimate). {dot}", numbers),
-        drawn(
-            "figure",
-            "Precision and recall",
-            trade,
-            f"Average precision {ranking.average_precision:.3f} (estimate). {dot}",
-            numbers,
-        ),
+        drawn("figure", "ROC curve", roc, _caption(area, point, roc_region, roc=True), numbers),
+        drawn("figure", "Precision and recall", trade, _caption(average, point, trade_region, roc=False), numbers),
     )
+
+
+def _caption(words: str, point: CertifiedPoint | None, region: Region | None, *, roc: bool) -> Markup:
+    """The words below a curve, and what its shaded region is."""
+    if point is None or region is None:
+        return Markup("{} Nothing is certified about this point.").format(words)
+    return drawn("certified_key", words, point.words(roc=roc))

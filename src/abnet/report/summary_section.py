@@ -1,5 +1,6 @@
 """The first page: the certificate as one number, the decision rule, warnings, and the columns that matter most."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from abnet.model.model import Model
 from abnet.report.about import About
 from abnet.report.certificate_section import Peer, better_peers, weak_classes
 from abnet.report.estimates_section import fitted_warning
+from abnet.report.further_certificates import further_certificates
 from abnet.report.importance_section import direction_text
 from abnet.report.markup import html_table, rendered, with_code
 from abnet.report.measures import RowMeasures
@@ -39,8 +41,6 @@ def about_rows(about: About, model: Model) -> list[tuple[str, str]]:
     data = ". ".join(filter(None, (about.data, ", ".join(_data_facts(model)))))
     if data:
         rows.append(("Data", data))
-    if model.card.recipe:
-        rows.append(("Method", model.card.recipe[:300]))
     return [(name, shortened(text, 600)) for name, text in rows]
 
 
@@ -60,7 +60,11 @@ def _data_facts(model: Model) -> list[str]:
 
 
 def summary_section(
-    model: Model, peers: tuple[Peer, ...], measures: RowMeasures | None, explanation: ModelExplanation | None
+    model: Model,
+    peers: tuple[Peer, ...],
+    measures: RowMeasures | None,
+    explanation: ModelExplanation | None,
+    certificates: Sequence[Certificate] = (),
 ) -> Markup:
     """One page for people accountable for the model."""
     certificate = model.certificate_
@@ -72,6 +76,7 @@ def summary_section(
         "summary.html",
         **_headline(model),
         decision=_decision(model),
+        others=further_certificates(certificates),
         alarming=any(map(_is_alarming, model.preparation.notes)),
         warnings=[*_column_warnings(model), *_warnings(model, peers, measures)],
         bounds=_bounds_compared(certificate, peers, of_vote),

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from abnet.report.markup import drawn, typeset
 
-__all__ = ["Bar", "Series", "bar_chart", "chart", "nice_ticks"]
+__all__ = ["Bar", "Region", "Series", "bar_chart", "chart", "nice_ticks"]
 
 WIDTH = 380
 HEIGHT = 250
@@ -81,6 +81,23 @@ class Series:
     dots: bool = False
     low: Sequence[float] = ()
     high: Sequence[float] = ()
+
+
+@dataclass(frozen=True)
+class Region:
+    """A rectangle in a chart, such as the points that a certificate allows.
+
+    Attributes
+    ----------
+    x, y : pairs of float
+        Its edges.
+    style : str
+        Class of the style sheet.
+    """
+
+    x: tuple[float, float]
+    y: tuple[float, float]
+    style: str = "certified"
 
 
 def nice_ticks(low: float, high: float, most: int = 6) -> list[float]:
@@ -165,6 +182,7 @@ def chart(
     y_range: tuple[float, float] | None = None,
     percent: tuple[bool, bool] = (False, False),
     x_ticks: Sequence[tuple[float, str]] | None = None,
+    region: Region | None = None,
 ) -> Markup:
     """Lines and dots in a frame of axes.
 
@@ -182,6 +200,8 @@ def chart(
         Whether the numbers of each axis are percentages.
     x_ticks : sequence of (float, str), optional
         Ticks of the first axis and their texts; the axis spans them. By default round numbers.
+    region : Region, optional
+        A rectangle behind the lines.
 
     Examples
     --------
@@ -214,6 +234,7 @@ def chart(
         "x_ticks": [(frame.x(tick), text) for tick, text in x_ticks],
         "y_ticks": [(frame.y(tick), text) for tick, text in y_ticks],
         "lines": [_placed_series(one, frame) for one in series],
+        "region": _placed_region(region, frame),
     }
     return drawn("chart", picture)
 
@@ -232,6 +253,23 @@ class _Frame:
 
     def y(self, value: float) -> float:
         return round(HEIGHT - BOTTOM - (value - self.bottom) / (self.top - self.bottom) * (HEIGHT - TOP - BOTTOM), 1)
+
+
+def _placed_region(region: Region | None, frame: _Frame) -> dict[str, Any] | None:
+    """A rectangle as the template takes it: its place in the picture, and the numbers at its edges."""
+    if region is None:
+        return None
+    left, right = (frame.x(value) for value in region.x)
+    bottom, top = (frame.y(value) for value in region.y)
+    return {
+        "style": region.style,
+        "x": left,
+        "y": top,
+        "width": round(right - left, 1),
+        "height": round(bottom - top, 1),
+        "across": "{!r} {!r}".format(*region.x),
+        "up": "{!r} {!r}".format(*region.y),
+    }
 
 
 def _placed_series(series: Series, frame: _Frame) -> dict[str, Any]:
