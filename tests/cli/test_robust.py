@@ -38,6 +38,26 @@ def test_rows_and_certificate(run: Run, model: Path, fresh: Path, tmp_path: Path
     assert percent_up(statement["value"]) in text
 
 
+def test_the_certificate_is_saved_for_a_report(run: Run, model: Path, fresh: Path, tmp_path: Path) -> None:
+    saved = tmp_path / "tolerance.json"
+    options = ["--tolerance", "size, cm=0.3", "--save", saved]
+    record = json.loads(run("robust", model, fresh, *options, "--json").stdout)
+    assert abnet.load_certificate(saved).to_dict() == record["certificate"]
+    page = tmp_path / "page.html"
+    run("report", model, "--certificate", saved, "--output", page, "--no-form")
+    assert 'id="certificate-1"' in page.read_text()
+
+
+def test_there_is_no_certificate_to_save_without_labels(
+    failure: Failure, model: Path, fresh: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "unlabelled.csv"
+    path.write_text("\n".join(line.rsplit(",", 1)[0] for line in fresh.read_text().splitlines()))
+    saved = tmp_path / "tolerance.json"
+    assert "--save" in failure("robust", model, path, "--tolerance", "*=10%sd", "--save", saved, code=2)
+    assert not saved.exists()
+
+
 def moods(path: Path) -> list[str]:
     with path.open(encoding="utf-8", newline="") as file:
         return [line["mood today"] for line in csv.DictReader(file)]

@@ -309,7 +309,7 @@ def test_the_form_explains_as_python_does(browser: Browser, model: Model, page: 
     np.testing.assert_allclose(found, expected.contributions, atol=1e-9)
     assert np.abs(expected.contributions).max() > 0.001
     assert expected.regions is not None
-    listed = browser.value("document.querySelector('#abnet-answer table')?.innerText ?? ''").replace("−", "-")
+    listed = browser.value("document.querySelector('#abnet-answer table')?.textContent ?? ''").replace("−", "-")
     assert expected.regions.other_probability < 0.5  # otherwise they say little, and are left out
     assert all(f"{region.member + 1}: {region.word}" in listed for region in expected.regions.listed)
 

@@ -11,15 +11,22 @@ import pytest
 from typer.testing import CliRunner
 
 import abnet
+from abnet.certificates.certificate import Certificate
 from abnet.certificates.evidence import observe
 from abnet.certificates.from_evidence import certify
 from abnet.certificates.requests import Gaps, Requests
 from abnet.certificates.statements.gap_bound import GapBound, group_limits, group_seen
+from abnet.certificates.statements.population_error import PopulationError
+from abnet.certificates.statements.tolerated_error import ToleratedError
 from abnet.certificates.terms import Terms
 from abnet.cli.app import app
+from abnet.model.digest import belonging
+from abnet.model.file import file_size, save
+from abnet.model.predictors.compact import Compact
 from abnet.report.about import About, about_from, about_template
 from abnet.report.documentation import QUESTIONS
 from abnet.report.page import report_page
+from abnet.utils.wording import percent_up
 from export import models
 
 CARD: dict[str, Any] = {
@@ -139,3 +146,65 @@ def test_the_command_prints_a_card_and_reads_it(tmp_path: Path, monkeypatch: pyt
     made = CliRunner().invoke(app, ["report", "model.abnet", "--card", "card.toml", "--no-form", "--quiet"])
     assert made.exit_code == 0, made.output
     assert "Clinic" in part(Path("report.html").read_text(encoding="utf-8"))
+
+
+def headings(page: str) -> list[str]:
+    """The headings of further certificates, in their order."""
+    return re.findall(r'<h3 id="certificate-\d+">(.*?)</h3>', page)
+
+
+def test_further_certificates_differ_in_their_headings_and_are_listed_first() -> None:
+    model = models.model("mixture", 4)
+    names = tuple(model.labels.names)
+    terms = Terms(source="test set")
+    sites = ["north", "south"] * 100
+    seen = observe([0] * 180 + [1] * 20, [0] * 200, names, populations=sites)
+    plain = certify(observe([0] * 180 + [1] * 20, [0] * 200, names), terms)
+    tolerance = ToleratedError.from_counts(
+        errors=20, unproved=30, n=200, tolerance="age by 2", delta=0.05, n_candidates=1
+    )
+    made = [
+        plain,
+        certify(seen, terms),
+        certify(seen, terms, Requests(gaps=Gaps("site"))),
+        Certificate(statements=(tolerance,), facts=plain.facts),
+        plain,
+    ]
+    named = [belonging(certificate, model) for certificate in made]
+    page = report_page(model, certificates=named, form=False)
+    shown = headings(page)
+    assert len(set(shown)) == len(made)
+    assert "site" in shown[2]
+    assert "age by 2" in shown[3]
+    summary = page.split('<section id="summary"')[1].split("</section>")[0]
+    lines = re.findall(r'<li><a href="#certificate-(\d)">(.*?)</a>: (.*?)</li>', summary)
+    assert [(number, heading) for number, heading, _ in lines] == [
+        (str(place), heading) for place, heading in enumerate(shown, start=1)
+    ]
+    assert percent_up(plain.vote_error_bound or 1.0) in lines[0][2]
+    for population in named[1].each(PopulationError):
+        assert percent_up(population.value or 1.0) in lines[1][2]
+    gap = named[2].find(GapBound)
+    assert gap is not None
+    assert percent_up(gap.value or 1.0).rstrip("%") in lines[2][2]
+    assert percent_up(tolerance.value or 1.0) in lines[3][2]
+    counts = part(page).split('id="certificate-4"')[1].split("</table>")[0]
+    assert [int(number) for number in re.findall(r"<td>(\d+)</td>", counts)] == [150, 30, 20]
+
+
+def test_the_size_of_the_deployed_form_is_that_of_its_file(tmp_path: Path) -> None:
+    model = abnet.Model(Compact(np.ones((2, 3, 4)), np.zeros((2, 3)), np.zeros((2, 8))))
+    save(model, tmp_path / "model.abnet")
+    assert file_size(model) == (tmp_path / "model.abnet").stat().st_size
+    shown = part(report_page(model, form=False))
+    assert f"{2 * 3 * 4 + 2 * 3 + 2 * 8} multiplications" in shown
+    assert report_page(model, form=False) == report_page(model, form=False)
+
+
+def test_words_of_the_theory_stand_in_its_section_alone() -> None:
+    model = models.model("mixture", 4)
+    page = report_page(model, form=False)
+    before, theory = page.split('<section id="theory"')
+    assert "<details" in theory
+    assert type(model.predictor).__name__ in theory
+    assert type(model.predictor).__name__ not in before.split("</style>")[1]

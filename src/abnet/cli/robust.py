@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from abnet.cli import console, options
-from abnet.cli.console import UsageError
+from abnet.cli.exit_codes import UsageError
 from abnet.cli.guarded import guarded
 from abnet.utils.progress import stage_bars
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from abnet.certificates.certificate import Certificate
 from abnet.model.file import file_size
@@ -11,7 +11,7 @@ from abnet.model.monitor_table import ALPHA
 from abnet.model.predictors.compact import Compact
 from abnet.report.about import About
 from abnet.report.further_certificates import further_certificates
-from abnet.report.markup import html_table, rendered
+from abnet.report.markup import html_table, rendered, with_code
 from abnet.utils.wording import confidence, number_of, percent, percent_up, shortened
 
 __all__ = ["check_certificates", "documentation_section"]
@@ -58,7 +58,7 @@ def documentation_section(model: Model, about: About, certificates: Sequence[Cer
     )
 
 
-def _facts(model: Model, about: About) -> list[tuple[str, str]]:
+def _facts(model: Model, about: About) -> list[tuple[str, Markup]]:
     """Names and texts: what people state, followed by what abnet knows about the same topic."""
     known = {
         "oversight": _unanswered(model),
@@ -68,10 +68,15 @@ def _facts(model: Model, about: About) -> list[tuple[str, str]]:
     }
     facts = []
     for field, name in QUESTIONS.items():
-        parts = [getattr(about, field), known.get(field)]
-        text = " ".join(part.strip() for part in parts if part)
-        if text:
-            facts.append((name, shortened(text, LONGEST)))
+        parts = []
+        stated = getattr(about, field)
+        if stated:
+            parts.append(escape(shortened(stated.strip(), LONGEST)))
+        own = known.get(field)
+        if own:
+            parts.append(escape(own))
+        if parts:
+            facts.append((name, Markup(" ").join(parts)))
     return facts
 
 
@@ -97,16 +102,16 @@ def _left_out(model: Model) -> str | None:
     return " ".join(parts) or None
 
 
-def _monitoring(model: Model) -> str | None:
+def _monitoring(model: Model) -> Markup | None:
     """What `abnet monitor` does with this model if nothing else is asked for."""
     certificate = model.certificate_
     if certificate is None or certificate.vote_error_bound is None:
         return None
-    return (
-        "abnet monitor raises an alarm when labelled rows contradict an error rate of at most "
+    return with_code(
+        "`abnet monitor` raises an alarm when labelled rows contradict an error rate of at most "
         f"{percent_up(certificate.vote_error_bound)}. The probability of ever raising a false alarm is at most "
-        f"{percent(ALPHA)} (--alpha), besides the {percent(certificate.facts.delta)} of the certificate. "
-        "abnet monitor --inputs compares new rows with the training rows, without labels."
+        f"{percent(ALPHA)} (`--alpha`), besides the {percent(certificate.facts.delta)} of the certificate. "
+        "`abnet monitor --inputs` compares new rows with the training rows, without labels."
     )
 
 
@@ -114,11 +119,11 @@ def _size(model: Model) -> str:
     """Size of the deployed form, and the arithmetic of an answer; no measured time, so that a page can be repeated."""
     parts = []
     size = file_size(model)
-    n_bytes = sum(array.nbytes for array in model.predictor.arrays().values())
     if size is None:
+        n_bytes = sum(array.nbytes for array in model.predictor.arrays().values())
         parts.append(f"The network consists of {n_bytes / 1000:,.0f} kB of numbers.")
     else:
-        parts.append(f"The model file has {size / 1000:,.0f} kB, {n_bytes / 1000:,.0f} kB of it the network.")
+        parts.append(f"The model file has {size / 1000:,.0f} kB.")
     if isinstance(model.predictor, Compact):
         n_numbers = sum(array.size for array in model.predictor.arrays().values())
         parts.append(

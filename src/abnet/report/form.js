@@ -200,7 +200,12 @@
       `${r.member + 1}: ${r.word.replace(/-/g, "−")}`, percent(r.probability), signed(r.output[c]), signed(r.share[c]),
     ]);
     if (made.others) rows.push([`${made.others} others`, `${percent(made.otherProbability)} of all`, "", signed(made.otherShare[c])]);
-    return [table("Regions the row falls in: network and neurons, probability, expected output, share of the score", ["region", "probability", "output", "share"], rows)];
+    const theory = element("details");
+    theory.append(
+      element("summary", "For readers of the theory: the regions that the row falls in"),
+      table("Regions the row falls in: network and neurons, probability, expected output, share of the score", ["region", "probability", "output", "share"], rows),
+    );
+    return [theory];
   }
 
   function show() {

@@ -12,10 +12,11 @@ from abnet.certificates.statements.gap_bound import GapBound
 from abnet.certificates.statements.gibbs_bound import GibbsBound
 from abnet.certificates.statements.population_error import PopulationError
 from abnet.certificates.statements.region_error import RegionError
+from abnet.certificates.statements.statement import Statement
 from abnet.certificates.statements.tolerated_error import ToleratedError
 from abnet.report.gap_charts import GapChart, gap_charts
 from abnet.report.markup import html_table, with_code
-from abnet.utils.wording import number_of, percent, percent_down, percent_up, percentage_points, shortened
+from abnet.utils.wording import number_of, percent, percent_down, percent_up, shortened
 
 __all__ = ["FurtherCertificate", "further_certificates"]
 
@@ -87,6 +88,9 @@ def _about(certificate: Certificate) -> str:
         return "Gaps between groups"
     if certificate.each(PopulationError):
         return "Error rate of each population"
+    tolerance = certificate.find(ToleratedError)
+    if tolerance is not None:
+        return f"Error rate while cells are off ({shortened(tolerance.tolerance, 160)})"
     about = "error rate"
     for statement in certificate.statements:
         if not isinstance(statement, AnswerErrorRate | GibbsBound | RegionError):
@@ -103,16 +107,26 @@ def _line(certificate: Certificate) -> str:
         for gap in gaps:
             largest = "no bound"
             if gap.value is not None:
-                largest = f"at most {percentage_points(gap.value).lstrip('+')} points"
+                largest = f"at most {percent_up(gap.value).rstrip('%')} percentage points"
             parts.append(f"{gap.rate} rate {largest}")
         return f"largest difference between two groups: {'; '.join(parts)}."
     populations = certificate.each(PopulationError)
     if populations:
         return _populations_line(populations)
+    tolerance = certificate.find(ToleratedError)
+    if tolerance is not None:
+        return f"at most {percent_up(_proven(tolerance))} of new rows are wrong, or could become wrong."
     for statement in certificate.statements:
         if not isinstance(statement, AnswerErrorRate | GibbsBound | RegionError):
             return _value(statement.value, statement.side)
     return _value(certificate.vote_error_bound, "at most")
+
+
+def _proven(statement: Statement) -> float:
+    """The upper bound of a statement; 1 if it proves nothing."""
+    if statement.value is None:
+        return 1.0
+    return statement.value
 
 
 def _value(value: float | None, side: str) -> str:
@@ -126,8 +140,8 @@ def _value(value: float | None, side: str) -> str:
 
 def _populations_line(populations: Sequence[PopulationError]) -> str:
     """The bounds of all populations, the highest first."""
-    ordered = sorted(populations, key=lambda part: -(part.value or 0.0))
-    named = [f"{shortened(part.population, 40)} {percent_up(part.value or 0.0)}" for part in ordered[:MOST_POPULATIONS]]
+    ordered = sorted(populations, key=lambda part: -(_proven(part)))
+    named = [f"{percent_up(_proven(part))} ({shortened(part.population, 40)})" for part in ordered[:MOST_POPULATIONS]]
     listed = ", ".join(named)
     if len(ordered) > MOST_POPULATIONS:
         listed += f" and {len(ordered) - MOST_POPULATIONS} more with lower bounds"

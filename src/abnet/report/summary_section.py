@@ -373,7 +373,7 @@ def _bounds_compared(certificate: Certificate | None, peers: tuple[Peer, ...], o
     """Upper bounds of this model and of others; plain error rates never share an axis with them."""
     bars = []
     if certificate is not None and certificate.vote_error_bound is not None:
-        name = f"this model{of_vote}"
+        name = f"this model{_vote_in_brackets(of_vote)}"
         if certificate.facts.n_groups is not None:
             name += ", for a new group"
         bars.append(Bar(name, f"at most {percent_up(certificate.vote_error_bound)}", certificate.vote_error_bound))
@@ -393,7 +393,7 @@ def _rates_compared(
     majority = None
     if certificate is not None:
         majority = certificate.majority_class_error
-        name = f"this model{of_vote}, held-out rows"
+        name = f"this model{_vote_in_brackets(of_vote)}, held-out rows"
         bars.append(_rate_bar(name, certificate.empirical_error, "main", rows="held-out"))
     if measures is not None:
         bars.append(_rate_bar("this model, rows given", measures.error, "second", rows="given"))
@@ -410,6 +410,13 @@ def _rates_compared(
     if not bars:
         return None
     return bar_chart(bars, "Error rates that were counted")
+
+
+def _vote_in_brackets(of_vote: str) -> str:
+    """After the name of a bar: whose answers it shows, if they are not those of the decision rule."""
+    if of_vote:
+        return " (plain vote)"
+    return ""
 
 
 def _rate_bar(name: str, rate: float, style: str, *, rows: str = "") -> Bar:
