@@ -105,6 +105,7 @@ def test_the_features_file_makes_what_the_model_was_certified_with(
     contender = next(contender for contender in made.contenders if contender.name == "CatBoost")
     again = abnet.load(features).preparation.base.transform(table)
     assert np.array_equal(again, contender.preparation.transform(table.drop("label")))
+    assert contender.certificate is not None
     counted = contender.fitted.predict(again)[:, 0] != table["label"].to_numpy()
     assert counted.sum() >= sum(contender.certificate.facts.class_errors)  # they are among all rows
 

@@ -6,15 +6,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import abnet
 from abnet.certificates.certificate import Certificate
+from abnet.certificates.cut_counts import CutCounts
+from abnet.certificates.decision import Decision
 from abnet.certificates.evidence import observe
 from abnet.certificates.from_evidence import certify
+from abnet.certificates.rates_of_cut import rates_of_cut
 from abnet.certificates.requests import Gaps, Requests
+from abnet.certificates.statements.decision_rule import CutRule
 from abnet.certificates.statements.gap_bound import GapBound, group_limits, group_seen
 from abnet.certificates.statements.population_error import PopulationError
 from abnet.certificates.statements.tolerated_error import ToleratedError
@@ -22,12 +27,14 @@ from abnet.certificates.terms import Terms
 from abnet.cli.app import app
 from abnet.model.digest import belonging
 from abnet.model.file import file_size, save
+from abnet.model.monitor_table import certified_error
 from abnet.model.predictors.compact import Compact
 from abnet.report.about import About, about_from, about_template
 from abnet.report.documentation import QUESTIONS
 from abnet.report.page import report_page
-from abnet.utils.wording import percent_up
+from abnet.utils.wording import percent_down, percent_up
 from export import models
+from report import pages
 
 CARD: dict[str, Any] = {
     "owner": "Clinic",
@@ -208,3 +215,35 @@ def test_words_of_the_theory_stand_in_its_section_alone() -> None:
     assert "<details" in theory
     assert type(model.predictor).__name__ in theory
     assert type(model.predictor).__name__ not in before.split("</style>")[1]
+
+
+def test_the_monitoring_plan_names_what_the_monitor_will_watch() -> None:
+    model = pages.hostile()
+    called = model.labels.names[1]
+    names = tuple(model.labels.names)
+    counts = CutCounts(100, 90, negatives=200, negatives_above=20, rows=300, rows_above=110)
+    rates = rates_of_cut(counts, CutRule(threshold=0.3, called=called), delta=0.05, n_candidates=1)
+    seen = observe([1] * 300, [0] * 200 + [1] * 100, names)
+    vote = certify(seen, Terms(source="test set"))
+    ruled = replace(
+        model,
+        certificate=Certificate(statements=tuple(rates), facts=vote.facts),
+        decision=Decision(kind="cut", threshold=0.3, positive=1),
+    )
+    shown = part(report_page(ruled, form=False))
+    assert percent_up(certified_error(ruled, "error", None)) in shown
+    for quantity in ("recall", "precision"):
+        rate = percent_down(1.0 - certified_error(ruled, quantity, called))  # type: ignore[arg-type]
+        assert f"--{quantity} certified</code> it watches a {quantity} of at least {rate}" in shown
+    plain = part(report_page(replace(model, certificate=vote), form=False))
+    assert percent_up(vote.vote_error_bound or 1.0) in plain
+    assert "--recall certified" not in plain
+
+
+def test_rows_without_a_label_are_named_before_the_figure_is_relied_on() -> None:
+    model = pages.hostile()
+    card = msgspec.structs.replace(model.card, n_unlabelled_rows=2317)
+    for shown, expected in ((replace(model, card=card), True), (model, False)):
+        summary = report_page(shown, form=False).split('<section id="summary"')[1].split("</section>")[0]
+        box = "".join(re.findall(r'<div class="warning">(.*?)</div>', summary, flags=re.DOTALL))
+        assert ("2,317" in box) == expected

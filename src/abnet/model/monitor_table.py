@@ -32,7 +32,7 @@ from abnet.utils.errors import NamesParameters, Parameter, ParameterError
 from abnet.utils.parameters import check_fraction
 from abnet.utils.text_layout import paragraphs
 
-__all__ = ["MonitoredTable", "errors_that_count", "monitor"]
+__all__ = ["ALPHA", "MonitoredTable", "UnwatchableError", "certified_error", "errors_that_count", "monitor"]
 
 
 class UnwatchableError(NamesParameters, ValueError):
@@ -262,7 +262,7 @@ def _new_monitor(
         if isinstance(model, Certificate):
             error = _certified_answers(model, wanted.quantity, label)
         else:
-            error = _certified(model, wanted.quantity, label)
+            error = certified_error(model, wanted.quantity, label)
     if alpha is None:
         alpha = ALPHA
     return Monitor(error, alpha, watched=digest, quantity=wanted.quantity, label=label)
@@ -340,8 +340,11 @@ _AT_THRESHOLD: dict[Quantity, tuple[type[CutBound | CutTest], ...]] = {
 """The statements about each quantity at a threshold."""
 
 
-def _certified(model: Model, quantity: Quantity, label: str | None) -> float:
-    """The share of errors that the model's certificate promises for its own answers."""
+def certified_error(model: Model, quantity: Quantity, label: str | None) -> float:
+    """The share of errors that the model's certificate promises for its own answers.
+
+    This is what a monitor watches unless another rate is given; raises an UnwatchableError if nothing is promised.
+    """
     certificate = model.certificate
     parameter = Parameter(quantity)
     if certificate is not None and certificate.facts.n_groups is not None:

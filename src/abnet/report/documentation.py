@@ -1,18 +1,21 @@
 """For a risk officer's files: facts that abnet knows, facts that people state, and what nobody has stated."""
 
 from collections.abc import Sequence
+from typing import get_args
 
 from markupsafe import Markup, escape
 
 from abnet.certificates.certificate import Certificate
+from abnet.certificates.monitor import Quantity
 from abnet.model.file import file_size
 from abnet.model.model import Model
-from abnet.model.monitor_table import ALPHA
+from abnet.model.monitor_table import ALPHA, UnwatchableError, certified_error
 from abnet.model.predictors.compact import Compact
 from abnet.report.about import About
 from abnet.report.further_certificates import further_certificates
 from abnet.report.markup import html_table, rendered, with_code
-from abnet.utils.wording import confidence, number_of, percent, percent_up, shortened
+from abnet.tables.named_columns import label_text
+from abnet.utils.wording import confidence, number_of, percent, percent_down, percent_up, shortened
 
 __all__ = ["check_certificates", "documentation_section"]
 
@@ -103,16 +106,43 @@ def _left_out(model: Model) -> str | None:
 
 
 def _monitoring(model: Model) -> Markup | None:
-    """What `abnet monitor` does with this model if nothing else is asked for."""
+    """What `abnet monitor` does with this model by default, and with the rate of its decision rule."""
     certificate = model.certificate_
-    if certificate is None or certificate.vote_error_bound is None:
+    if certificate is None:
         return None
-    return with_code(
-        "`abnet monitor` raises an alarm when labelled rows contradict an error rate of at most "
-        f"{percent_up(certificate.vote_error_bound)}. The probability of ever raising a false alarm is at most "
-        f"{percent(ALPHA)} (`--alpha`), besides the {percent(certificate.facts.delta)} of the certificate. "
-        "`abnet monitor --inputs` compares new rows with the training rows, without labels."
+    words = []
+    error = _watched(model, "error", None)
+    if error is not None:
+        words.append(
+            "`abnet monitor` raises an alarm when labelled rows contradict an error rate of at most "
+            f"{percent_up(error)}."
+        )
+    if model.decision.positive is not None:
+        label = label_text(model.labels.names[model.decision.positive])
+        for quantity in get_args(Quantity):
+            missed = None
+            if quantity != "error":
+                missed = _watched(model, quantity, label)
+            if missed is not None:
+                words.append(
+                    f"With `--{quantity} certified` it watches a {quantity} of at least {percent_down(1.0 - missed)}."
+                )
+    if not words:
+        return None
+    words.append(
+        f"The probability of ever raising a false alarm is at most {percent(ALPHA)} (`--alpha`), besides the "
+        f"{percent(certificate.facts.delta)} of the certificate. `abnet monitor --inputs` compares new rows with the "
+        "training rows, without labels."
     )
+    return with_code(" ".join(words))
+
+
+def _watched(model: Model, quantity: Quantity, label: str | None) -> float | None:
+    """The share of errors that a monitor watches by default; None if nothing is promised."""
+    try:
+        return certified_error(model, quantity, label)
+    except UnwatchableError:
+        return None
 
 
 def _size(model: Model) -> str:

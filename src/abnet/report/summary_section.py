@@ -78,7 +78,7 @@ def summary_section(
         decision=_decision(model),
         others=further_certificates(certificates),
         alarming=any(map(_is_alarming, model.preparation.notes)),
-        warnings=[*_column_warnings(model), *_warnings(model, peers, measures)],
+        warnings=[*_column_warnings(model), *_dropped_rows(model), *_warnings(model, peers, measures)],
         bounds=_bounds_compared(certificate, peers, of_vote),
         words_of_bounds=_words_of_bounds(peers),
         rates=_rates_compared(certificate, peers, measures, of_vote),
@@ -235,6 +235,16 @@ def _column_warnings(model: Model) -> list[_Warning]:
     notes.sort(key=lambda note: not _is_alarming(note))
     lines = note_lines(notes, most=len(notes), spell=named_option)
     return [_Warning("columns", shortened(f"{line[0].upper()}{line[1:]}.", 600)) for line in lines]
+
+
+def _dropped_rows(model: Model) -> list[_Warning]:
+    """Rows of the table that had no part in the model or its certificate."""
+    dropped = model.card.n_unlabelled_rows
+    if not dropped:
+        return []
+    rows = number_of(dropped, "row")
+    text = f"{rows} without a label left out: the certificate is about rows like those that had one."
+    return [_Warning("dropped rows", text)]
 
 
 def _warnings(model: Model, peers: tuple[Peer, ...], measures: RowMeasures | None) -> list[_Warning]:
