@@ -188,3 +188,12 @@ def test_the_real_libraries_are_saved_and_answer_the_same(library: str, table: p
         places = module.Booster(model_file=str(path)).predict(X) > 0.5
         again = model.classes_[places.astype(int)]
     assert (again == model.predict(X)).all()
+
+
+def test_a_scikit_learn_winner_is_kept_by_skops(made: Comparison, table: pl.DataFrame, tmp_path: Path) -> None:
+    skops = pytest.importorskip("skops.io", reason="skops is an optional extra")
+    path, features = save_winner(won_by(made, "logistic regression"), tmp_path / "best.json")
+    again = skops.load(path, trusted=skops.get_untrusted_types(file=path))
+    contender = next(contender for contender in made.contenders if contender.name == "logistic regression")
+    X = abnet.load(features).preparation.base.transform(table)
+    assert (again.predict(X) == contender.fitted.predict(X)).all()

@@ -233,7 +233,7 @@ def test_the_monitoring_plan_names_what_the_monitor_will_watch() -> None:
     shown = part(report_page(ruled, form=False))
     assert percent_up(certified_error(ruled, "error", None)) in shown
     for quantity in ("recall", "precision"):
-        rate = percent_down(1.0 - certified_error(ruled, quantity, called))  # type: ignore[arg-type]
+        rate = percent_down(1.0 - certified_error(ruled, quantity, called))
         assert f"--{quantity} certified</code> it watches a {quantity} of at least {rate}" in shown
     plain = part(report_page(replace(model, certificate=vote), form=False))
     assert percent_up(vote.vote_error_bound or 1.0) in plain

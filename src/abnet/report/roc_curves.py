@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from abnet.model.model import Model
 from abnet.report.certified_point import CertifiedPoint, certified_point
 from abnet.report.markup import drawn, html_table
-from abnet.report.svg import Region, Series, chart
+from abnet.report.svg import Area, Series, chart
 from abnet.utils.wording import percent, shortened
 
 __all__ = ["Ranking", "measure_ranking", "ranking_figures"]
@@ -104,9 +104,9 @@ def ranking_figures(model: Model, ranking: Ranking) -> tuple[Markup, Markup]:
     roc_region = None
     trade_region = None
     if point is not None and point.bounds_roc:
-        roc_region = Region((0.0, point.false_alarms), (point.recall, 1.0))
+        roc_region = Area((0.0, point.false_alarms), (point.recall, 1.0))
     if point is not None and point.bounds_precision_recall:
-        trade_region = Region((point.recall, 1.0), (point.precision, 1.0))
+        trade_region = Area((point.recall, 1.0), (point.precision, 1.0))
     name = shortened(model.labels.names[ranking.positive])
     recall, false_alarms, precision = ranking.chosen
     roc = chart(
@@ -123,7 +123,7 @@ def ranking_figures(model: Model, ranking: Ranking) -> tuple[Markup, Markup]:
         x_range=(0, 1),
         y_range=(0, 1),
         percent=(True, True),
-        region=roc_region,
+        area=roc_region,
     )
     trade = chart(
         [
@@ -138,7 +138,7 @@ def ranking_figures(model: Model, ranking: Ranking) -> tuple[Markup, Markup]:
         x_range=(0, 1),
         y_range=(0, 1),
         percent=(True, True),
-        region=trade_region,
+        area=trade_region,
     )
     dot = "The dot marks the answers of the decision rule on these rows."
     own = [["recall", percent(recall)], ["false alarms", percent(false_alarms)], ["precision", percent(precision)]]
@@ -151,7 +151,7 @@ def ranking_figures(model: Model, ranking: Ranking) -> tuple[Markup, Markup]:
     )
 
 
-def _caption(words: str, point: CertifiedPoint | None, region: Region | None, *, roc: bool) -> Markup:
+def _caption(words: str, point: CertifiedPoint | None, region: Area | None, *, roc: bool) -> Markup:
     """The words below a curve, and what its shaded region is."""
     if point is None or region is None:
         return Markup("{} Nothing is certified about this point.").format(words)

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from abnet.report.markup import drawn, typeset
 
-__all__ = ["Bar", "Region", "Series", "bar_chart", "chart", "nice_ticks"]
+__all__ = ["Bar", "Area", "Series", "bar_chart", "chart", "nice_ticks"]
 
 WIDTH = 380
 HEIGHT = 250
@@ -84,7 +84,7 @@ class Series:
 
 
 @dataclass(frozen=True)
-class Region:
+class Area:
     """A rectangle in a chart, such as the points that a certificate allows.
 
     Attributes
@@ -182,7 +182,7 @@ def chart(
     y_range: tuple[float, float] | None = None,
     percent: tuple[bool, bool] = (False, False),
     x_ticks: Sequence[tuple[float, str]] | None = None,
-    region: Region | None = None,
+    area: Area | None = None,
 ) -> Markup:
     """Lines and dots in a frame of axes.
 
@@ -200,7 +200,7 @@ def chart(
         Whether the numbers of each axis are percentages.
     x_ticks : sequence of (float, str), optional
         Ticks of the first axis and their texts; the axis spans them. By default round numbers.
-    region : Region, optional
+    area : Area, optional
         A rectangle behind the lines.
 
     Examples
@@ -234,7 +234,7 @@ def chart(
         "x_ticks": [(frame.x(tick), text) for tick, text in x_ticks],
         "y_ticks": [(frame.y(tick), text) for tick, text in y_ticks],
         "lines": [_placed_series(one, frame) for one in series],
-        "region": _placed_region(region, frame),
+        "area": _placed_area(area, frame),
     }
     return drawn("chart", picture)
 
@@ -255,20 +255,20 @@ class _Frame:
         return round(HEIGHT - BOTTOM - (value - self.bottom) / (self.top - self.bottom) * (HEIGHT - TOP - BOTTOM), 1)
 
 
-def _placed_region(region: Region | None, frame: _Frame) -> dict[str, Any] | None:
+def _placed_area(area: Area | None, frame: _Frame) -> dict[str, Any] | None:
     """A rectangle as the template takes it: its place in the picture, and the numbers at its edges."""
-    if region is None:
+    if area is None:
         return None
-    left, right = (frame.x(value) for value in region.x)
-    bottom, top = (frame.y(value) for value in region.y)
+    left, right = (frame.x(value) for value in area.x)
+    bottom, top = (frame.y(value) for value in area.y)
     return {
-        "style": region.style,
+        "style": area.style,
         "x": left,
         "y": top,
         "width": round(right - left, 1),
         "height": round(bottom - top, 1),
-        "across": "{!r} {!r}".format(*region.x),
-        "up": "{!r} {!r}".format(*region.y),
+        "across": "{!r} {!r}".format(*area.x),
+        "up": "{!r} {!r}".format(*area.y),
     }
 
 
