@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 
+import msgspec
 import pytest
 
 from abnet.certificates.certificate import Certificate
@@ -86,6 +87,10 @@ def test_a_threshold_has_the_rates_of_its_own_class(plain: Model) -> None:
     assert (point.recall, point.precision, point.false_alarms) == (recall.value, precision.value, 1.0)
     assert not point.joint
     assert certified_point(model, 0) is None
+    shared = msgspec.structs.replace(made, shares={recall.unit: 0.5, precision.unit: 0.5})
+    together = certified_point(replace(model, certificate=shared), 1)
+    assert together is not None
+    assert together.joint
 
     # A goal that was tested goes first: of two bounds that hold singly, the larger must not be picked.
     goal = RecallTest.from_counts(

@@ -92,20 +92,36 @@ def certified_point(model: Model, positive: int) -> CertifiedPoint | None:
 
 
 def _of_threshold(certificate: Certificate, name: str) -> CertifiedPoint:
-    """The limits at the threshold of the decision, each with its own confidence."""
+    """The limits at the threshold of the decision, which hold jointly if they have shares of δ."""
     recall = _first(certificate, name, (RecallTest, RecallBound))
     specificity = _first(certificate, name, (SpecificityTest, SpecificityBound))
     precision = _first(certificate, name, (PrecisionTest, PrecisionBound))
-    return CertifiedPoint(recall, 1.0 - specificity, precision, delta=certificate.facts.delta)
+    stated = [statement for statement in (recall, specificity, precision) if statement is not None]
+    return CertifiedPoint(
+        recall=_value(recall),
+        false_alarms=1.0 - _value(specificity),
+        precision=_value(precision),
+        joint=all(statement.unit in certificate.shares for statement in stated),
+        delta=certificate.facts.delta,
+    )
 
 
-def _first(certificate: Certificate, name: str, kinds: tuple[type[CutBound | CutTest], ...]) -> float:
-    """The first certified rate of these kinds: of two that each hold, the larger must not be picked; 0 if none."""
+def _first(
+    certificate: Certificate, name: str, kinds: tuple[type[CutBound | CutTest], ...]
+) -> CutBound | CutTest | None:
+    """The first statement that proves something: of two that each hold, the larger must not be picked."""
     for kind in kinds:
         for statement in certificate.each(kind):
             if statement.label == name and statement.value is not None:
-                return statement.value
-    return 0.0
+                return statement
+    return None
+
+
+def _value(statement: CutBound | CutTest | None) -> float:
+    """The lower bound of a statement; 0 if there is none."""
+    if statement is None or statement.value is None:
+        return 0.0
+    return statement.value
 
 
 def _of_classes(certificate: Certificate, name: str) -> CertifiedPoint:
