@@ -142,7 +142,7 @@ def test_a_foreign_winner_is_monitored_by_its_answers(made: Comparison, table: p
 
 
 def test_our_own_winner_is_a_model_file_like_any_other(made: Comparison, table: pl.DataFrame, tmp_path: Path) -> None:
-    (model,) = save_winner(won_by(made, "ABNet"), tmp_path / "best.json")
+    (model,) = won_by(made, "ABNet").save(tmp_path / "best.json")
     loaded = abnet.load(model)
     assert loaded.certificate == abnet.load_certificate(tmp_path / "best.json")
     assert loaded.certificate is not None

@@ -68,7 +68,7 @@ def compare(
     from abnet.cli.outputs import check_output
 
     if save is not None:
-        from abnet.estimators.winner_files import save_winner, winner_paths
+        from abnet.estimators.winner_files import winner_paths
 
         check_output(save, "JSON", inputs=[table], option="--save")
         for beside in winner_paths(save).values():
@@ -91,7 +91,7 @@ def compare(
     winner = made.winner
     written: tuple[Path, ...] = ()
     if save is not None and winner is not None:
-        written = save_winner(made, save)
+        written = made.save(save)
     if json:
         saved = None
         if save is not None and winner is not None:

@@ -1,10 +1,12 @@
 """`compare`: compare the model of `abnet.fit_table` with common models, trained and certified on the same rows."""
 
+import os
 import pickle
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -301,6 +303,12 @@ class Comparison:
                 winner = contender
                 lowest = contender.bound
         return winner
+
+    def save(self, path: str | os.PathLike[str]) -> tuple[Path, ...]:
+        """Write the winner and its certificate; see `abnet.estimators.winner_files.save_winner`."""
+        from abnet.estimators.winner_files import save_winner  # it takes a comparison
+
+        return save_winner(self, path)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""

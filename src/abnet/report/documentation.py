@@ -157,8 +157,8 @@ def _size(model: Model) -> str:
     if isinstance(model.predictor, Compact):
         n_numbers = sum(array.size for array in model.predictor.arrays().values())
         parts.append(
-            f"An answer takes about {n_numbers:,} multiplications and as many additions after the columns are read, "
-            "whatever the row: the network uses each of its numbers once."
+            f"An answer takes at most about {n_numbers:,} multiplications and as many additions after the columns are "
+            "read, whatever the row: the network uses each of its numbers once."
         )
     parts.append("Prediction needs NumPy, or a C compiler.")
     return " ".join(parts)
