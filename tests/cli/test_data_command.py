@@ -13,6 +13,7 @@ def test_names_are_listed(run: Run) -> None:
     (line,) = [line for line in run("data").stdout.splitlines() if "adult.data" in line]
     assert "adult.test" in line
     found = json.loads(run("data", "--json").stdout)
+    assert set(found) <= set(run("data").stdout.split())  # a name that is cut short cannot be typed
     assert found["circles"] == []
     assert found["adult"] == ["adult.data", "adult.test"]
 

@@ -40,8 +40,10 @@ def data(
         if json:
             console.as_json(listing)
         else:
-            lines = [[key, ", ".join(files) or "none"] for key, files in listing.items()]
-            console.rows(["name", "files needed"], lines, left=2)
+            column = max(map(len, listing)) + 2
+            console.indented("files needed", name="name", indent=column)
+            for key, files in listing.items():
+                console.indented(", ".join(files) or "none", name=key, indent=column)
         return
     if output is not None:
         check_output(output, "CSV", overwrite=overwrite)
