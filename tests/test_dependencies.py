@@ -90,15 +90,3 @@ def test_an_installation_for_prediction_says_what_it_lacks() -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     last = done.stderr.splitlines()[-1]
     assert all(name in last for name in ("CertifiedClassifier", "sklearn", "abnet-predict"))
-
-
-def test_every_file_names_the_same_version() -> None:
-    import abnet
-
-    assert PROJECT["version"] == abnet.__version__
-    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    assert f"\nversion: {abnet.__version__}\n" in citation
-    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    newest = re.search(r"^## (\S+)", changelog, re.MULTILINE)
-    assert newest is not None
-    assert newest[1] == abnet.__version__
