@@ -45,6 +45,9 @@ bench: $(VENV)/.ready-dev
 release: $(VENV)/.ready-dev
 	$(BIN)/python -m pip install -q -c constraints.txt -e '.[release]'
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/bug.yml .github/ISSUE_TEMPLATE/promise.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
 	$(BIN)/zizmor --offline .github
 	rm -rf dist build
 	$(BIN)/python -m build
