@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import binom
 from sklearn.linear_model import LogisticRegression
 from typer.testing import CliRunner
 
@@ -154,12 +155,41 @@ def test_empty_sets_are_misses_and_are_said() -> None:
 # Sizes
 
 
-def test_level_is_the_delta_divided_among_all_choices_of_rows() -> None:
-    for counts in ([5], [3, 4], [2, 3, 7]):
-        choices = len(list(itertools.product(*(range(n) for n in counts))))
-        level = level_at_chosen_rows(counts, DELTA)
-        assert DELTA / choices * (1 - 1e-12) < level <= DELTA / choices
-    assert level_at_chosen_rows([1000] * 200, DELTA) == 0.0
+def worst_rate(n: int, share: float, levels: np.ndarray) -> float:
+    """How often a bound about a chosen row of each of two classes can fail, at levels by the rows of the second class.
+
+    For every choice of two rows, the bound fails with probability at most x over the other rows, at any fixed level x.
+    At worst it fails where the level is high, and for different choices in different samples.
+    """
+    rows = np.arange(1, n)
+    of_others = binom.pmf(rows - 1, n - 2, share)
+    failing = 0.0  # for one choice of rows, at the levels so far
+    for place in np.argsort(levels, kind="stable"):
+        choices = (n - rows[place]) * rows[place]
+        failing = min(float(levels[place]), failing + float(of_others[place]) / choices)
+    return n * (n - 1) * share * (1 - share) * failing
+
+
+@pytest.mark.parametrize("share", [0.5, 0.2, 0.05])
+def test_the_level_pays_for_all_choices_of_rows(share: float) -> None:
+    """With the number of choices among the rows at hand, the rarer a class happens to be, the more may fail."""
+    rows = np.arange(1, 60)
+    level = level_at_chosen_rows(60, DELTA, thresholds=2, classes=2)
+    assert worst_rate(60, share, np.full(59, level)) <= DELTA
+    assert worst_rate(60, share, DELTA / ((60 - rows) * rows)) > 1.15 * DELTA
+
+
+def test_level_is_the_delta_divided_among_the_expected_choices_of_rows() -> None:
+    assert level_at_chosen_rows(5, DELTA) == pytest.approx(DELTA / 5)
+    for n, n_classes in ((12, 2), (30, 3)):
+        shares = np.random.default_rng(n).dirichlet(np.ones(n_classes), 1000)
+        total = 0.0
+        for n_found in range(1, n_classes + 1):
+            found = itertools.combinations(range(n_classes), n_found)
+            expected = sum(math.perm(n, n_found) * shares[:, list(own)].prod(axis=1) for own in found)
+            total += np.max(expected) * level_at_chosen_rows(n, DELTA, thresholds=n_found, classes=n_classes)
+        assert DELTA / 4 < total <= DELTA
+    assert level_at_chosen_rows(200_000, DELTA, thresholds=200, classes=200) == 0.0
 
 
 def test_sizes_are_those_of_the_rows_that_no_threshold_comes_from() -> None:
@@ -177,13 +207,13 @@ def test_sizes_are_those_of_the_rows_that_no_threshold_comes_from() -> None:
     assert (made_of(sets, SingleAnswers).singles, made_of(sets, SingleAnswers).n) == (single.sum(), 297)
     error = made_of(sets, SingleAnswerError)
     assert (error.errors, error.n) == (wrong.sum(), single.sum())
-    level = 0.05 / math.prod(np.bincount(y).tolist())
+    level = level_at_chosen_rows(300, 0.05, thresholds=3, classes=3)
     assert error.value == pytest.approx(clopper_pearson_bound(error.errors, error.n, level))
 
 
 def test_more_choices_than_any_bound_can_pay_for_give_trivial_bounds() -> None:
     rule = SetRule(alpha=0.1, by_class=True, thresholds=(0.1,) * 100)
-    more: dict[str, Any] = {"sets": rule, "chosen_from": (1000,) * 100, "delta": 0.05}
+    more: dict[str, Any] = {"sets": rule, "n_rows": 100_000, "delta": 0.05}
     assert SetSize.from_counts(rows_by_size=(0, 99_900, *(0,) * 99), **more).value == 100
     assert SingleAnswers.from_counts(singles=99_900, n=99_900, **more).value == 0.0
     assert SingleAnswerError.from_counts(errors=0, n=99_900, **more).value == 1.0

@@ -20,18 +20,40 @@ def split(times: np.ndarray, fraction: float = 0.6, **options: object) -> Split:
 
 @pytest.mark.parametrize("fraction", [0.01, 0.3, 0.6, 0.99])
 def test_all_rows_of_the_first_part_are_earlier(fraction: float) -> None:
-    """Of all places between two times, the end of the first part is the nearest to the fraction."""
+    """If all times have equally many rows, the end of the first part is the nearest to the fraction."""
     made = split(TIMES, fraction)
     assert TIMES[made.first].max() == made.latest < TIMES[made.counted].min()
     assert sorted([*made.first, *made.counted]) == list(range(len(TIMES)))
-    sizes = np.cumsum(np.bincount(TIMES.astype(int)))[:-1]
-    assert abs(len(made.first) - fraction * 100) == np.abs(sizes - fraction * 100).min()
+    for rows_each in (1, 7):
+        size = len(split(np.repeat(np.arange(14.0), rows_each), fraction).first)
+        sizes = np.arange(1, 14) * rows_each
+        assert abs(size - fraction * 14 * rows_each) == np.abs(sizes - fraction * 14 * rows_each).min()
+
+
+@pytest.mark.parametrize("most", [None, 50])
+def test_the_cut_depends_on_no_later_time(most: int | None) -> None:
+    n_cuts = 0
+    for sample in range(200):
+        rng = np.random.default_rng([8, sample])
+        times = rng.choice(12, size=100, p=rng.dirichlet(np.full(12, 3.0))).astype(float)
+        try:
+            latest = split(times, most=most).latest
+        except ValueError:
+            continue  # too many rows of one time
+        assert latest is not None
+        later = np.flatnonzero(times > latest)
+        times[later] = latest + 1.0 + rng.integers(0, rng.integers(1, 5), len(later))
+        assert split(times, most=most).latest == latest
+        n_cuts += 1
+    assert n_cuts > 100
 
 
 def test_at_most_so_many_rows_train() -> None:
-    assert len(split(TIMES, 0.6, most=59).first) == 30
-    with pytest.raises(ValueError, match="5 rows"):
-        split(TIMES, 0.6, most=4)
+    assert len(split(TIMES, 0.6, most=70).first) == 60
+    assert len(split(TIMES, 0.6, most=49).first) == 30
+    for most, rows in ((4, 5), (59, 60)):  # the fourth time is larger than any before
+        with pytest.raises(ValueError, match=f"{rows} rows"):
+            split(TIMES, 0.6, most=most)
 
 
 def test_one_time_only() -> None:
@@ -137,3 +159,33 @@ def test_a_cut_that_looks_at_errors_is_a_choice() -> None:
         assert cut is not None
         false += least < period_risk(cut)
     assert breaks(false, 500, DELTA)
+
+
+def nearest_cut(times: np.ndarray, fraction: float) -> float:
+    """The place between two times that is nearest to the fraction: the next time has a part in it."""
+    moments, counts = np.unique(times, return_counts=True)
+    return float(moments[np.argmin(np.abs(np.cumsum(counts)[:-1] - fraction * len(times)))])
+
+
+@pytest.mark.parametrize("nearest", [False, True])
+def test_many_rows_of_one_time_do_not_choose_the_period(nearest: bool) -> None:
+    """The second of three times has no errors. If many of its rows put it into the period, they hide the third time."""
+    shares = np.array([0.05, 0.6, 0.35])
+    errors = np.array([0.0, 0.0, 0.9])
+    delta = 0.3
+    fraction = 0.35
+    false = 0
+    hashes = row_hashes(np.arange(400.0)[:, None])
+    for sample in range(1500):
+        rng = np.random.default_rng([9, sample])
+        times = rng.choice(3, size=400, p=shares)
+        wrong = rng.random(400) < errors[times]
+        cut = Split.by_time(hashes, times.astype(float), fraction, sample).latest
+        if nearest:
+            cut = nearest_cut(times, fraction)
+        assert cut is not None
+        later = np.arange(3) > cut
+        risk = float(shares[later] @ errors[later] / shares[later].sum())
+        counted = wrong[times > cut]
+        false += clopper_pearson_bound(int(counted.sum()), len(counted), delta) < risk
+    assert breaks(false, 1500, delta) == nearest

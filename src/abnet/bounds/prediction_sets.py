@@ -7,7 +7,6 @@ score, which has the probability ``P(Bin(n, α) <= k)``. So k is the largest num
 """
 
 import math
-from collections.abc import Sequence
 
 from abnet.bounds.clopper_pearson import binomial_tail
 from abnet.utils.checks import count, level
@@ -75,22 +74,28 @@ def rows_for_sets(alpha: float, delta: float = 0.05, *, n_candidates: int = 1) -
     return n
 
 
-def level_at_chosen_rows(chosen_from: Sequence[int], delta: float = 0.05) -> float:
+def level_at_chosen_rows(n: int, delta: float = 0.05, *, thresholds: int = 1, classes: int = 1) -> float:
     r"""The level of a bound about thresholds that are scores of single rows, counted on all other rows.
 
-    .. math:: δ' = δ \Big/ \prod_j n_j
+    .. math:: δ' = δ \Big/ K \binom{K}{J} \left(\frac{n}{J}\right)^J
 
-    Each threshold is the score of one of n_j rows. For fixed rows the thresholds are fixed, and the other rows are
-    independent of them: a bound counted on the others fails with probability at most δ'. There are :math:`\prod_j n_j`
-    choices of rows, so the bound holds with probability at least 1-δ for the chosen ones. It may be about anything that
-    the thresholds decide, such as the size of sets.
+    J of K classes have a threshold of their own, each the score of one row of the class. For fixed rows the thresholds
+    are fixed, and the other rows are independent of them: a bound counted on the others fails with probability at most
+    δ'. The expected number of choices of one row from each of J classes is at most :math:`(n/J)^J`, whatever the shares
+    of the classes; there are at most K numbers J and :math:`\binom{K}{J}` sets of J classes. So the bound holds with
+    probability at least 1-δ for the chosen rows. It may be about anything that the thresholds decide, such as the size
+    of sets. The number of choices among the rows at hand would not do: it depends on the other rows.
 
     Parameters
     ----------
-    chosen_from : sequence of int
-        Numbers n_j of rows, one for each threshold.
+    n : int
+        Number of all rows.
     delta : float
         Maximum probability that the bound fails.
+    thresholds : int
+        Number J of thresholds.
+    classes : int
+        Number K of classes that could have a threshold of their own; 1 for one threshold from rows of all classes.
 
     Returns
     -------
@@ -99,19 +104,24 @@ def level_at_chosen_rows(chosen_from: Sequence[int], delta: float = 0.05) -> flo
 
     Examples
     --------
-    >>> round(level_at_chosen_rows([400]), 9), round(level_at_chosen_rows([10, 100]), 9)
-    (0.000125, 5e-05)
+    >>> round(level_at_chosen_rows(400), 9), round(level_at_chosen_rows(110, thresholds=2, classes=2), 9)
+    (0.000125, 8.264e-06)
 
     References
     ----------
     S. Floyd, M. Warmuth (1995), Sample compression, learnability, and the Vapnik-Chervonenkis dimension.
     """
-    choices = math.prod(count("chosen_from", n) for n in chosen_from)
-    # Dividing integers does not overflow, and rounds once; tiny levels are below what the tails can tell apart.
-    share = level("delta", delta) * (1 / choices) * (1.0 - 2.0**-50)
+    n = count("n", n)
+    thresholds = count("thresholds", thresholds)
+    classes = count("classes", classes, least=thresholds)
+    choices = thresholds * math.log(n / thresholds) + math.log(classes * math.comb(classes, thresholds))
+    # Thresholds come from different rows; without this, more of them than rows would be fewer choices.
+    share = level("delta", delta) * math.exp(-max(0.0, choices)) * (1.0 - _ROUNDING)
     if share < _TINY:
         return 0.0
     return share
 
 
+_ROUNDING = 1e-9
+"""More than the relative error of the level."""
 _TINY = 1e-200

@@ -284,7 +284,7 @@ def set_statements(rows: SetRows, wanted: Sets, terms: Terms, makes: Makes) -> l
         return statements  # every set holds all classes, or no row is left to count
     of_sets: dict[str, Any] = {
         "sets": rule,
-        "chosen_from": rule.chosen_from(len(truth), np.bincount(truth, minlength=n_classes).tolist()),
+        "n_rows": len(truth),
         "delta": makes.delta,
         "n_candidates": terms.n_candidates,
     }

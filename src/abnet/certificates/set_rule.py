@@ -1,6 +1,5 @@
 """`Sets` asks for prediction sets; a `SetRule` has their thresholds, and finds the classes in each set."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -85,18 +84,15 @@ class SetRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         least = [-np.inf if threshold is None else threshold for threshold in self.thresholds]
         return np.asarray(values >= np.array(least))
 
-    def chosen_from(self, n_rows: int, class_rows: Sequence[int]) -> tuple[int, ...]:
-        """The number of rows among which each threshold was chosen.
+    @property
+    def n_thresholds(self) -> int:
+        """Number of thresholds that come from a row each; without `by_class` all classes have the same one."""
+        n_found = len(self.thresholds) - self.thresholds.count(None)
+        return min(n_found, self.n_own)
 
-        Parameters
-        ----------
-        n_rows : int
-        class_rows : sequence of int
-            Rows of each class, in the order of the thresholds; others may follow.
-        """
+    @property
+    def n_own(self) -> int:
+        """Number of classes that could have a threshold of their own; 1 if all have the same."""
         if self.by_class:
-            pairs = zip(self.thresholds, class_rows, strict=False)
-            return tuple(n for threshold, n in pairs if threshold is not None)
-        if self.thresholds[0] is None:
-            return ()
-        return (n_rows,)
+            return len(self.thresholds)
+        return 1

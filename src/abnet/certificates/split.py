@@ -87,8 +87,9 @@ class Split:
     ) -> "Split":
         """The earliest rows, about a `fraction` of them, and the later rows; rows of one time are on one side.
 
-        The sides depend on the times alone. Each side is in the keyed order of its own rows: the bound rows are taken
-        as independent draws from their period, so a betting bound must not read them in the order of time.
+        The sides depend on the times alone, and where the first part ends on no later time: a cut that later rows move
+        is a choice among them. Each side is in the keyed order of its own rows: the bound rows are taken as independent
+        draws from their period, so a betting bound must not read them in the order of time.
 
         Parameters
         ----------
@@ -96,13 +97,13 @@ class Split:
             From `row_hashes`, without the times.
         times : array (n,)
         fraction : float
-            The first part ends between two times, where its share of the rows is nearest to this.
+            The first part ends between two times, where its share of the rows is about this.
         seed : int
         groups : array (n,), optional
             Group of each row. The first part then ends where no group has rows on both sides; a ValueError says that
             there is no such time near the fraction.
         most : int, optional
-            Maximum number of rows in the first part.
+            Maximum number of rows in the first part. It ends before if a time as large as any so far has no room.
 
         Examples
         --------
@@ -120,29 +121,40 @@ class Split:
 
 
 def _end_of_past(times: NDArray[np.float64], fraction: float, groups: ArrayLike | None, most: int | None) -> float:
-    """The last time of the first part."""
+    """The last time of the first part: the first one with about enough rows, or with which no room may be left.
+
+    What comes later has no part in this, except that a row or more must remain, and that groups must not go on. If the
+    number of rows at the next time decided, the held-out rows would be those of a chosen sample.
+    """
     moments, counts = np.unique(times, return_counts=True)
     if len(moments) < 2:
         raise ValueError("time: all rows have the same time, so none of them is later than the others.")
-    moments = moments[:-1]
-    sizes = np.cumsum(counts)[:-1]  # of the first part, if it ends with each of these times
+    sizes = np.cumsum(counts)  # of the first part, if it ends with each of these times
+    mean_count = sizes / np.arange(1, len(sizes) + 1)
+    # With half as many rows as a time has had so far, a first part is nearer to the fraction than the next one.
+    is_enough = sizes + mean_count / 2 >= fraction * len(times)
+    if most is not None:
+        is_enough |= sizes + np.maximum.accumulate(counts) > most
+    may_end = np.arange(len(moments)) < len(moments) - 1
     if groups is not None:
-        whole = _leaves_groups_whole(moments, times, number_groups(groups, len(times)))
         near = np.abs(sizes / len(times) - fraction) <= min(fraction, 1 - fraction) / 2
-        if not np.any(whole & near):
+        may_end &= near & _leaves_groups_whole(moments, times, number_groups(groups, len(times)))
+        if not may_end.any():
             raise ValueError(
                 "time: wherever the past ends, some group has rows on both sides: training rows in the past, and later "
                 "rows that certify the model. Such rows are not independent. Leave out the earlier or the later rows "
                 "of these groups, or split by groups alone."
             )
-        moments = moments[whole & near]
-        sizes = sizes[whole & near]
-    if most is not None:
-        n_allowed = int(np.sum(sizes <= most))
-        if n_allowed == 0:
-            raise ValueError(f"time: the earliest time has {sizes[0]:,} rows, and at most {most:,} may be in training.")
-        sizes = sizes[:n_allowed]
-    return float(moments[np.argmin(np.abs(sizes - fraction * len(times)))])
+    ends = np.flatnonzero(may_end & is_enough)
+    end = int(np.flatnonzero(may_end)[-1])
+    if len(ends):
+        end = int(ends[0])
+    if most is not None and sizes[end] > most:
+        raise ValueError(
+            f"time: the past has {sizes[end]:,} rows, because rows of one time stay together, and at most {most:,} may "
+            "be in training."
+        )
+    return float(moments[end])
 
 
 def _leaves_groups_whole(

@@ -26,17 +26,17 @@ class OfSets(Statement, frozen=True, kw_only=True):
     Attributes
     ----------
     sets : SetRule
-    chosen_from : tuple of int
-        For each threshold, the number of rows that it could have come from.
+    n_rows : int
+        All rows, with those that the thresholds come from.
     """
 
     sets: SetRule
-    chosen_from: tuple[int, ...]
+    n_rows: int
 
     @property
     def level(self) -> float:
         """The level of the bound for fixed thresholds, for each candidate; 0 if there are too many choices."""
-        return level_at_chosen_rows(self.chosen_from, self.delta)
+        return level_at_chosen_rows(self.n_rows, self.delta, thresholds=self.sets.n_thresholds, classes=self.sets.n_own)
 
     def check_counts(self, certificate: "Certificate") -> None:
         """The thresholds are those of the misses, chosen among the rows of the facts."""
@@ -45,11 +45,14 @@ class OfSets(Statement, frozen=True, kw_only=True):
         self.expect("trained", False, facts.trained)
         self.expect("n_groups", None, facts.n_groups)
         self.expect("sets", [self.sets], [part.sets for part in misses[:1]])
-        self.expect("chosen_from", self.chosen_from, self.sets.chosen_from(facts.n_rows, facts.class_rows))
+        self.expect("n_rows", self.n_rows, facts.n_rows)
+        self.expect_at_most(
+            "classes without a threshold", self.sets.thresholds.count(None), len(self.sets.thresholds) - 1
+        )
 
     def n_others(self, facts: "Facts") -> int:
         """Number of rows that no threshold comes from."""
-        return facts.n_rows - len(self.chosen_from)
+        return facts.n_rows - self.sets.n_thresholds
 
 
 class SetSize(OfSets, frozen=True, kw_only=True, tag="size of sets"):
