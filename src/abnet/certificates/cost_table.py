@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["check_costs", "costs_by_pair", "costs_of_answers"]
+__all__ = ["EVERY", "check_costs", "costs_by_pair", "costs_of_answers"]
 
 Floats = NDArray[np.float64]
 

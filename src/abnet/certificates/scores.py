@@ -105,8 +105,12 @@ def certify_scores(
     if goal.takes_probabilities and values.ndim == 2:
         n_dimensions = 2
     same_rows = values.ndim == n_dimensions and labels.shape == values.shape[:1]
-    if not same_rows or len(values) < 2 or not np.isfinite(values).all():
-        raise ValueError(f"scores and y must be vectors of two or more rows; got {values.shape} and {labels.shape}.")
+    if same_rows and len(values) < 2:
+        raise ValueError(f"a target and costs need two or more labelled rows with scores; got {len(values)}.")
+    if not same_rows or not np.isfinite(values).all():
+        raise ValueError(
+            f"scores and y must be vectors of the same rows, and scores finite; got {values.shape} and {labels.shape}."
+        )
     hashed = {f"score {place}": column for place, column in enumerate(np.atleast_2d(values.T))}
     if answers is not None:
         hashed["answer"] = np.asarray(answers)
