@@ -139,6 +139,10 @@ def test_compare_by_groups_keeps_the_winner(run: Run, visits: Path, tmp_path: Pa
             ["--target-recall", "--costs"],
         ),
         (["--costs", "ill:well=1", "--target-error", "0.1"], ["--target-error", "--costs"]),
+        (["--costs", "ill:well=1"], ["--costs", "ill", "well"]),
+        (["--costs", "*:*=0"], ["--costs"]),
+        (["--costs", "ill:well=1,well:ill=2"], ["--costs", "well=1,well:ill"]),
+        (["--sets", "0"], ["--sets", "0.0"]),
     ],
 )
 def test_wrong_use(options: list[str], facts: list[str], failure: Failure, visits: Path) -> None:

@@ -81,12 +81,11 @@ def one_against_other(labels: NDArray[Any], positive: Any, costs: Mapping[Any, f
     is_positive = _positive_rows(labels, positive)
     named = {str(label) for pair in costs if isinstance(pair, tuple) for label in pair}
     found = set(map(str, labels.tolist()))
-    if EVERY in named and EVERY not in found:
-        named.remove(EVERY)
-        if len(found) == 2:
-            named = found
+    if EVERY in named and EVERY not in found and len(found) == 2:
+        named = found
     others = sorted(named - {str(positive)})
-    if str(positive) not in named or len(others) != 1:
+    is_open = EVERY in named and EVERY not in found
+    if str(positive) not in named or len(others) != 1 or is_open:
         raise ValueError(f"costs must name two labels, {positive} and one other; they name {', '.join(sorted(named))}.")
     other = others[0]
     truth = np.full(len(labels), 2, np.intp)
