@@ -112,3 +112,16 @@ def test_command_prints_what_the_function_returns() -> None:
     assert f"{made.rows:,}" in str(made)
     assert json.loads(CliRunner().invoke(app, [*options, "--json"]).stdout) == made.to_dict()
     assert CliRunner().invoke(app, ["plan", "--target-error", "0.05"]).exit_code == 2
+
+
+def test_small_and_close_rates_are_not_rounded() -> None:
+    """A target of 1e-7 is not 0%, and 4.99% is not 5%."""
+    assert "0.00001%" in str(abnet.plan(target_error=1e-7, expected_error=1e-8))
+    assert "4.99%" in str(abnet.plan(target_error=0.05, expected_error=0.0499))
+
+
+@pytest.mark.parametrize(("option", "value"), [("--power", "1"), ("--delta", "0"), ("--n-candidates", "0")])
+def test_command_names_a_wrong_option(option: str, value: str) -> None:
+    result = CliRunner().invoke(app, ["plan", "--target-error", "0.1", "--expected-error", "0.05", option, value])
+    assert result.exit_code == 2
+    assert option in result.stderr

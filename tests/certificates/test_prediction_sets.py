@@ -120,6 +120,8 @@ def test_a_rare_class_is_in_every_set_and_the_others_keep_their_thresholds() -> 
     keep = (y != 2) | (np.cumsum(y == 2) <= 7)
     sets = abnet.prediction_sets(Given(3), X[keep], y[keep], by_class=True)
     assert [part.value for part in sets.certificate.each(MissedClass)] == [0.1, 0.1, None]
+    last = sets.certificate.each(MissedClass)[-1]
+    assert f"there are {last.n}, so every set holds class {last.label}" in last.not_shown(sets.certificate.facts)
     assert sets.contains(X)[:, 2].all()
     assert str(rows_for_sets(0.1, 0.05 / 3)) in sets.describe()
     sets.certificate.check()

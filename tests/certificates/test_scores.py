@@ -50,6 +50,22 @@ def test_the_answers_of_another_model_say_where_to_begin() -> None:
     assert certified >= 19
 
 
+def test_a_score_that_is_no_number_is_named() -> None:
+    with pytest.raises(ValueError, match="row 1"):
+        abnet.certify_scores([1.0, np.nan, 2.0], ["a", "b", "a"], TargetRecall(0.5, positive="a"))
+
+
+def test_costs_of_any_label_need_two_labels() -> None:
+    labels = np.array(["a", "b"] * 30)
+    scores = np.arange(60.0)
+    stars = abnet.certify_scores(scores, labels, Costs({("*", "*"): 1.0}), positive="a", random_state=0)
+    pairs = Costs({("a", "b"): 1.0, ("b", "a"): 1.0})
+    assert stars == abnet.certify_scores(scores, labels, pairs, positive="a", random_state=0)
+    labels[0] = "c"
+    with pytest.raises(ValueError, match="two labels"):
+        abnet.certify_scores(scores, labels, Costs({("*", "*"): 1.0, ("a", "*"): 2.0}), positive="a")
+
+
 @pytest.mark.parametrize("kind", GOALS)
 @pytest.mark.parametrize(("factor", "broken"), [(1, False), (5, True)], ids=["promised", "a larger delta"])
 def test_promise(kind: str, factor: int, broken: bool) -> None:

@@ -86,7 +86,7 @@ def test_a_model_for_rare_classes_is_also_compared_by_its_balanced_error() -> No
     answers[1800:1840] = 0
     rare = certify(observe(answers, truth, ("no", "yes")), Terms())
     found = " ".join(sentences(rare))
-    assert "majority-class error" in found
+    assert "bound on the error rate exceeds the majority-class error" in found  # not the statement before it
     assert re.search(r"balanced error rate is at most [\d.]+%; that of any constant answer is 50%", found)
     useless = " ".join(sentences(made(Terms(), wrong=0.6)))
     assert "majority-class error" in useless

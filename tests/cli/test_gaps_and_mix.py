@@ -66,6 +66,16 @@ def test_a_report_takes_certificates_with_gaps(run: Run, model: Path, fresh: Pat
     assert "if only city is changed" in text
 
 
+def test_a_certificate_of_a_new_threshold_is_not_shown_as_that_of_the_model(
+    run: Run, failure: Failure, model: Path, fresh: Path, tmp_path: Path
+) -> None:
+    """The error says how to make one that is, rather than to do what was done."""
+    saved = tmp_path / "c.json"
+    run("certify", model, fresh, "--target-recall", "0.1", "--positive-class", "good", "--save", saved)
+    options = ["--certificate", saved, "--no-form", "--quiet", "-o", tmp_path / "r.html"]
+    failure("report", model, *options, code=1, naming=["threshold", "without a target or costs"])
+
+
 def test_a_counterfactual_share_needs_no_labels(run: Run, model: Path, new: Path) -> None:
     (made,) = statements(run, model, new, "--counterfactual", "city")
     assert (made["n"], set(made["values"])) == (60, {"Oslo", "'s-Hertogenbosch"})
@@ -107,8 +117,12 @@ def test_rows_of_the_fit_are_refused(failure: Failure, model: Path, table: Path,
         (["--mix", "good=0.5", "--by", "city"], "--mix"),
         (["--counterfactual", "city", "--by", "sold"], "--counterfactual"),
         (["--counterfactual", "size, cm"], "size, cm"),
+        (["--counterfactual", "city=Oslo"], "two or more"),
+        (["--counterfactual", "city", "--aside", "0.2"], "--counterfactual"),
+        (["--mix", "good=0.5", "--aside", "0.2"], "--mix"),
+        (["--mix", "good=0.5", "--sets-by-class"], "--sets"),
     ],
-    ids=["gaps", "share", "mix", "two", "values"],
+    ids=["gaps", "share", "mix", "two", "values", "one value", "aside", "mix and aside", "mix and sets"],
 )
 def test_options_that_do_not_fit_are_refused(
     run: Run, model: Path, fresh: Path, options: list[str], named: str

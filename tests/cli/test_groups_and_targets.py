@@ -139,6 +139,10 @@ def test_compare_by_groups_keeps_the_winner(run: Run, visits: Path, tmp_path: Pa
             ["--target-recall", "--costs"],
         ),
         (["--costs", "ill:well=1", "--target-error", "0.1"], ["--target-error", "--costs"]),
+        (["--costs", "ill:well=1"], ["--costs", "ill", "well"]),
+        (["--costs", "*:*=0"], ["--costs"]),
+        (["--costs", "ill:well=1,well:ill=2"], ["--costs", "well=1,well:ill"]),
+        (["--sets", "0"], ["--sets", "0.0"]),
     ],
 )
 def test_wrong_use(options: list[str], facts: list[str], failure: Failure, visits: Path) -> None:
@@ -226,11 +230,38 @@ def test_targets_of_a_model_that_lives_elsewhere(kind: str, run: Run, scored: Pa
         (["--prediction", "answer", *ILL], ["--positive-class", "--target-recall"]),
         (["--prediction", "risk"], ["--prediction", "'ill', 'well'", "--score risk"]),
         (["--prediction", "answer", "--delta", "2"], ["--delta", "2.0"]),
+        (["--prediction", "answer", "--aside", "0.2"], ["--aside", "costs"]),
+        (["--score", "risk", "--target-recall", "0.9", *ILL, "--aside", "0.2"], ["--aside", "costs"]),
         (["--prediction", "answer", "--n-candidates", "0"], ["--n-candidates", "0"]),
     ],
 )
 def test_wrong_use_of_scores(options: list[str], facts: list[str], failure: Failure, scored: Path) -> None:
     failure("certify", scored, "--truth", "truth", *options, code=2, naming=facts)
+
+
+def test_costs_of_any_label_are_those_of_each_pair(run: Run, scored: Path) -> None:
+    """The star that a fit takes is understood for the scores of any model, too."""
+    for stars in (["ill:*=10", "*:ill=1"], ["*:*=1", "ill:*=10"], ["*:*=1", "ill:well=10"]):
+        records = []
+        for costs in (stars, ["ill:well=10", "well:ill=1"]):
+            options = [word for cost in costs for word in ("--costs", cost)]
+            made = run("certify", scored, "--truth", "truth", *COSTLY, *options, "--random-state", "1", "--json")
+            records.append(json.loads(made.stdout)["certificate"])
+        assert records[0] == records[1]
+
+
+def test_scores_that_certify_nothing_say_why(failure: Failure, scored: Path, tmp_path: Path) -> None:
+    """A row without a score, a single row, and a class that is no label."""
+    lines = scored.read_text().splitlines()
+    path = tmp_path / "some.csv"
+    command = ["certify", path, "--truth", "truth", "--score", "risk", "--target-recall", "0.9", "--positive-class"]
+    truth, answer, _, sure = lines[2].split(",")
+    path.write_text("\n".join([*lines[:2], f"{truth},{answer},,{sure}", *lines[3:]]) + "\n")
+    failure(*command, "ill", naming=["'risk'", "data row 2", "leave rows without out"])
+    path.write_text("\n".join(lines[:2]) + "\n")
+    failure(*command, "ill", naming=["two or more labelled rows", "1"])
+    path.write_text("\n".join(lines) + "\n")
+    failure(*command, "sick", naming=["'ill', 'well'", "'sick'"])
 
 
 def test_answers_that_are_no_labels_are_named_beside_the_labels(failure: Failure, scored: Path, tmp_path: Path) -> None:

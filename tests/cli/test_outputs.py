@@ -191,3 +191,12 @@ def test_wrong_use(failure: Failure, table: Path, tmp_path: Path) -> None:
     options = ["-o", tmp_path / "m.abnet", *FIT]
     failure("fit", table, *options, "--decimal", "dot", code=2, naming=["--decimal", "'dot'", "'point'"])
     failure("fit", table, *options, "--use", "idd", code=2, naming=["--use", "'idd'", "'id'"])
+
+
+@pytest.mark.parametrize("name", ["p.parquet", "p.csv.gz", "P.PQ"])
+def test_csv_is_not_written_under_the_name_of_another_format(
+    name: str, failure: Failure, model: Path, own: Path, tmp_path: Path
+) -> None:
+    """No later command could read such a file."""
+    failure("predict", model, own, "-o", tmp_path / name, "--overwrite", code=2, naming=["--output", name, "CSV"])
+    assert not (tmp_path / name).exists()

@@ -218,3 +218,28 @@ def test_signs_do_not_depend_on_the_form_of_the_rows(rng: np.random.Generator) -
     assert other is not None
     assert (one == other).all()
     assert (one == np.concatenate([leading_signs(predictor, x[None]) for x in X])).all()
+
+
+def test_regions_of_the_plain_vote_and_of_a_period_say_so(
+    rows: tuple[pd.DataFrame, NDArray[np.str_]],
+) -> None:
+    """A threshold may answer otherwise than the vote, and the bound is about the period that was held out."""
+    clf = CertifiedClassifier((3,), max_iter=5, random_state=0, decision=abnet.TargetRecall(0.5, positive="ill"))
+    clf.fit(*rows, time=np.arange(len(rows[1])))
+    regions = certified_regions(clf.certificate_)
+    assert regions is not None
+    assert regions.plain_vote
+    for region in regions.listed:
+        assert (region.plain_vote, region.period) == (True, regions.period)
+        assert "error rate of the plain vote" in region.sentence()
+        assert str(regions.period) in region.sentence()
+
+
+def test_regions_that_share_delta_name_their_share(fitted: CertifiedClassifier, rng: np.random.Generator) -> None:
+    frame = table(rng)
+    joint = {"error rate": 0.6, "regions": 0.4}
+    made = fitted.certify(frame, labels(frame, rng), joint=joint)
+    regions = certified_regions(made)
+    assert regions is not None
+    assert regions.delta == pytest.approx(0.02)
+    assert sum(part.delta for part in made.each(RegionError)) == pytest.approx(regions.delta)

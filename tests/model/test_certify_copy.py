@@ -71,6 +71,20 @@ def test_what_cannot_be_certified_is_refused(model: Model, answers: pl.DataFrame
         abnet.certify_copy(model, answers, prediction="reply")
 
 
+def test_answers_of_a_threshold_are_not_compared_with_the_plain_vote(rng: np.random.Generator) -> None:
+    """A faithful copy of a model with a decision would differ from the vote whose errors the certificate counts."""
+    x = rng.normal(size=(400, 1))
+    y = np.where(x[:, 0] + 0.5 * rng.normal(size=400) > 0, "yes", "no")
+    goal = abnet.Costs({("yes", "no"): 20.0, ("no", "yes"): 1.0})
+    options = {"hidden_layer_sizes": (2,), "teacher": None, "preprocessor": "standardise", "max_iter": 5}
+    clf = abnet.CertifiedClassifier(**options, decision=goal, random_state=0).fit(x, y)  # type: ignore[arg-type]
+    fresh = rng.normal(size=(100, 1))
+    copied = pl.DataFrame({"x0": fresh[:, 0], "answer": clf.predict(fresh).tolist()})
+    assert (clf.predict(fresh) != clf.vote(fresh)).any()
+    with pytest.raises(ValueError, match="plain vote"):
+        abnet.certify_copy(clf, copied, prediction="answer")
+
+
 def test_command_certifies_a_copy(model: Model, answers: pl.DataFrame, tmp_path: Path) -> None:
     model.save(tmp_path / "model.abnet")
     answers.write_csv(tmp_path / "device.csv")

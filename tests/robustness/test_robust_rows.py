@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
-from abnet import CertifiedClassifier
+from abnet import CertifiedClassifier, Costs
 from abnet.model.model import Model
 from abnet.model.predictors.compact import Compact
 from abnet.robustness.robust_rows import RobustRows, robust_rows
@@ -166,3 +166,13 @@ def test_a_point_is_printed_with_enough_digits_to_flip(mean: float, deviation: f
         read = float(repr(float(cell)))
         assert model.predict(np.array([[read]]))[0] != row.answer
         assert abs(read - rows[place, 0]) <= 0.3 * deviation + 2.0 * np.spacing(abs(mean) + deviation)
+
+
+def test_a_decision_is_named_as_the_reason() -> None:
+    """A model fitted with costs was told to fit without a target."""
+    rng = np.random.default_rng(3)
+    frame = table(rng)
+    goal = Costs({("ill", "well"): 5.0, ("well", "ill"): 1.0})
+    clf = CertifiedClassifier((3,), decision=goal, max_iter=5, random_state=0).fit(frame, labels(frame, rng))
+    with pytest.raises(ValueError, match="without costs"):
+        robust_rows(clf, frame, tolerance="age=1")

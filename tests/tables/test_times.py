@@ -66,3 +66,9 @@ def test_what_is_no_time(column: Any, facts: list[str]) -> None:
 def test_one_date_settles_the_order() -> None:
     assert read_times(["03/04/2024", "13/04/2024"]).values.tolist() == [19816.0, 19826.0]
     assert read_times(["04/03/2024", "04/13/2024"]).values.tolist() == [19816.0, 19826.0]
+
+
+def test_more_than_one_time_for_a_row_is_refused() -> None:
+    for column in (np.arange(6.0).reshape(-1, 1), pd.DataFrame({"a": [1, 2], "b": [3, 4]})):
+        with pytest.raises(TableError, match="one time for each row"):
+            read_times(column)

@@ -7,9 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["check_costs", "costs_by_pair", "costs_of_answers"]
+from abnet.utils.errors import Parameter, ParameterError
+
+__all__ = ["EVERY", "check_costs", "costs_by_pair", "costs_of_answers"]
 
 Floats = NDArray[np.float64]
+
+COSTS = Parameter("costs")
 
 EVERY = "*"
 """Stands for every label in a pair, unless it is a label itself."""
@@ -31,20 +35,26 @@ def costs_by_pair(costs: Mapping[tuple[Any, Any], float], classes: Sequence[Any]
     given: dict[tuple[int, int], int] = {}
     for pair, cost in costs.items():
         if not _is_pair_of(pair, places):
-            raise ValueError(f"costs: {pair!r} is not a pair (truth, answer) of the classes {', '.join(places)}.")
+            raise ParameterError(
+                "{}: {!r} is not a pair (truth, answer) of the classes {}.", COSTS, pair, ", ".join(places)
+            )
         n_named = sum(str(label) in places for label in pair)
         for place in _places_of(pair, places):
             n_before = given.get(place, -1)
             if n_named == n_before:
                 truth = classes[place[0]]
                 answer = classes[place[1]]
-                raise ValueError(f"costs: the cost of answering {answer} when {truth} is true is given twice.")
+                raise ParameterError(
+                    "{}: the cost of answering {} when {} is true is given twice.", COSTS, answer, truth
+                )
             if n_named > n_before:
                 given[place] = n_named
                 table[place] = cost
     if np.isnan(table).any():
         row, column = np.argwhere(np.isnan(table))[0]
-        raise ValueError(f"costs: the cost of answering {classes[column]} when {classes[row]} is true is needed.")
+        raise ParameterError(
+            "{}: the cost of answering {} when {} is true is needed.", COSTS, classes[column], classes[row]
+        )
     return check_costs(table, len(classes))
 
 
@@ -70,7 +80,7 @@ def check_costs(costs: ArrayLike, n_classes: int) -> Floats:
     if table.shape != (n_classes, n_classes):
         raise ValueError(f"costs must be a table of {n_classes} classes; got the shape {table.shape}.")
     if not np.isfinite(table).all() or table.min() < 0.0 or table.max() == 0.0:
-        raise ValueError("costs must be finite, not negative, and not all 0.")
+        raise ParameterError("{} must be finite, not negative, and not all 0.", COSTS)
     return table
 
 

@@ -84,11 +84,17 @@ def certify_counterfactual(
     recorded = getattr(model, "model_", model)
     if values is None and isinstance(recorded, HasColumnValues):
         values = recorded.column_values(column)
-    if values is None or len(values) < 2:
+    if values is None:
         raise ParameterError(
             "{} must list two or more values of column {!r}, fixed without these rows: the model does not know them.",
             Parameter("values"),
             column,
+        )
+    if len(values) < 2:
+        raise ParameterError(
+            "the answers are compared with two or more values of column {!r}, fixed without these rows; got {}.",
+            column,
+            len(values),
         )
     check_groups(model, X, None)
     answers = answers_of(model, X)

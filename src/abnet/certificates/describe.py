@@ -214,8 +214,8 @@ def _useless_bound(certificate: "Certificate") -> list[str]:
     most_rows = max(facts.class_rows)
     commonest = facts.classes[facts.class_rows.index(most_rows)]
     comparison = (
-        f"This bound exceeds the majority-class error: always answering {commonest} is wrong on {percent(majority)} of "
-        "the counted rows."
+        f"The bound on the error rate exceeds the majority-class error: always answering {commonest} is wrong on "
+        f"{percent(majority)} of the counted rows."
     )
     return [comparison, *balanced_error_sentences(certificate)]
 
@@ -232,7 +232,7 @@ def balanced_error_sentences(certificate: "Certificate") -> list[str]:
     if bound >= constant:
         return []
     return [
-        f"Its balanced error rate is at most {percent_up(bound)}; that of any constant answer is {percent(constant)}."
+        f"The balanced error rate is at most {percent_up(bound)}; that of any constant answer is {percent(constant)}."
     ]
 
 

@@ -14,10 +14,10 @@ from scipy.special import bdtr, bdtrin, ndtri
 
 from abnet.bounds.gaps import gap_bound
 from abnet.bounds.prediction_sets import set_rank
-from abnet.utils.checks import count, level
 from abnet.utils.errors import Parameter, ParameterError
+from abnet.utils.parameters import check_fraction, check_positive
 from abnet.utils.text_layout import paragraphs
-from abnet.utils.wording import confidence, number_of, percent
+from abnet.utils.wording import confidence, given_percent, number_of
 
 __all__ = ["LIKELY", "Plan", "plan", "rows_for_gap", "rows_needed", "trials_for_limit"]
 
@@ -218,15 +218,15 @@ class Plan:
     def describe(self) -> str:
         """The plan in words."""
         promise = _PROMISES[self.promise]
-        target = promise.words.format(percent(self.target))
+        target = promise.words.format(given_percent(self.target))
         needed = number_of(self.rows, "labelled row")
         if self.share < 1.0:
             needed += f", of which {self.counted:,} {promise.counted}"
         allowed = number_of(self.failures, promise.failure)
         text = (
             f"To certify {target} with {confidence(self.delta)} confidence, collect {needed}. If the true "
-            f"{promise.rate} is {percent(self.expected)}, this succeeds with a probability of at least "
-            f"{percent(self.power)}; it allows {allowed}."
+            f"{promise.rate} is {given_percent(self.expected)}, this succeeds with a probability of at least "
+            f"{given_percent(self.power)}; it allows {allowed}."
         )
         return paragraphs(text, _CAVEAT)
 
@@ -319,8 +319,9 @@ def plan(
         raise ParameterError("{} must lie between 0 and 1, not {:g}.", names[1], expected)
     if not 0.0 < share <= 1.0:
         raise ParameterError("{} must be above 0 and at most 1, not {:g}.", Parameter("share"), share)
-    power = level("power", power)
-    one_sided = level("delta", delta) / count("n_candidates", n_candidates)
+    power = check_fraction("power", power)
+    check_positive("n_candidates", n_candidates, whole=True)
+    one_sided = check_fraction("delta", delta) / n_candidates
 
     limit = target
     rate = expected

@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from abnet.certificates.cost_table import EVERY
 from abnet.certificates.judged_answers import judge_answers
+from abnet.utils.wording import first_few
 
 __all__ = ["ScoredLabels", "labels_and_answers", "labels_of_columns", "one_against_other", "one_against_rest"]
 
@@ -78,8 +80,12 @@ def one_against_other(labels: NDArray[Any], positive: Any, costs: Mapping[Any, f
     """
     is_positive = _positive_rows(labels, positive)
     named = {str(label) for pair in costs if isinstance(pair, tuple) for label in pair}
+    found = set(map(str, labels.tolist()))
+    if EVERY in named and EVERY not in found and len(found) == 2:
+        named = found
     others = sorted(named - {str(positive)})
-    if str(positive) not in named or len(others) != 1:
+    is_open = EVERY in named and EVERY not in found
+    if str(positive) not in named or len(others) != 1 or is_open:
         raise ValueError(f"costs must name two labels, {positive} and one other; they name {', '.join(sorted(named))}.")
     other = others[0]
     truth = np.full(len(labels), 2, np.intp)
@@ -90,5 +96,6 @@ def one_against_other(labels: NDArray[Any], positive: Any, costs: Mapping[Any, f
 
 def _positive_rows(labels: NDArray[Any], positive: Any) -> NDArray[np.bool_]:
     if positive is None or not np.any(labels == positive):
-        raise ValueError(f"positive must be one of the labels; got {positive!r}.")
+        found = first_few(sorted(set(map(repr, labels.tolist()))))
+        raise ValueError(f"the positive class must be one of the labels ({found}); got {positive!r}.")
     return np.asarray(labels == positive)

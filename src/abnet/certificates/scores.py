@@ -105,8 +105,13 @@ def certify_scores(
     if goal.takes_probabilities and values.ndim == 2:
         n_dimensions = 2
     same_rows = values.ndim == n_dimensions and labels.shape == values.shape[:1]
-    if not same_rows or len(values) < 2 or not np.isfinite(values).all():
-        raise ValueError(f"scores and y must be vectors of two or more rows; got {values.shape} and {labels.shape}.")
+    if same_rows and len(values) < 2:
+        raise ValueError(f"a target and costs need two or more labelled rows with scores; got {len(values)}.")
+    if not same_rows:
+        raise ValueError(f"scores and y must be vectors of the same rows; got {values.shape} and {labels.shape}.")
+    unknown = np.flatnonzero(~np.isfinite(values.reshape(len(values), -1)).all(axis=1))
+    if len(unknown):
+        raise ValueError(f"scores must be finite numbers, but not that of row {unknown[0]}: leave such rows out.")
     hashed = {f"score {place}": column for place, column in enumerate(np.atleast_2d(values.T))}
     if answers is not None:
         hashed["answer"] = np.asarray(answers)

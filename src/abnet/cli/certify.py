@@ -275,7 +275,7 @@ def _show_alone(made: "Certificate", values: dict[str, Any]) -> None:
 
 ABOUT_LABELS = (
     "truth", "score", "by", "gaps", "mix", "new_rows", "group", "confusion", "allow_training_rows",
-    "sets", "sets_by_class", "joint",
+    "sets", "sets_by_class", "joint", "aside",
 )  # fmt: skip
 """Options of certificates that need labels."""
 
@@ -288,7 +288,7 @@ def _certified(values: dict[str, Any], goal: "Goal | None") -> "CertifiedTable":
     from abnet.model.certify_table import certify_predictions, certify_table
 
     if values["mix"] or values["new_rows"] is not None:
-        if values["sets"] is not None or values["joint"]:
+        if values["sets"] is not None or values["sets_by_class"] or values["joint"]:
             raise UsageError("--mix and --new-rows certify one statement: leave out --sets and --joint.")
         return _certified_mix(values, goal)
     shared = {name: values[name] for name in SHARED}
@@ -340,7 +340,7 @@ def _certified_mix(values: dict[str, Any], goal: "Goal | None") -> "CertifiedTab
     """The certificate at another class mix, of a model file or of the predictions in a table."""
     from abnet.model.certify_table import certify_mix
 
-    others = ("by", "gaps", "group", "score", "allow_training_rows")
+    others = ("by", "gaps", "group", "score", "allow_training_rows", "aside")
     if goal is not None or any(values[name] for name in others):
         raise UsageError("--mix and --new-rows are about the error rate of all rows: leave out other promises.")
     model = values["model"]

@@ -244,7 +244,9 @@ def sets_of(values: Mapping[str, Any]) -> "Sets | None":
             raise UsageError("--sets-by-class goes with --sets: add the largest share of misses, such as --sets 0.1.")
         return None
     from abnet.certificates.set_rule import Sets
+    from abnet.utils.parameters import check_fraction
 
+    check_fraction("sets", values["sets"])
     return Sets(values["sets"], by_class=values["sets_by_class"])
 
 

@@ -17,6 +17,8 @@ OTHER = "other"
 EXPORTED = {"c": "exported C", "onnx": "exported ONNX"}
 """Kinds of files by the value of `abnet export --to`."""
 _BEGINNINGS = {b"{": "JSON", b"\x89PNG": "picture", b"<?xml": "picture", b"<svg": "picture", b"%PDF": "picture"}
+_NOT_PLAIN = (".gz", ".parquet", ".pq")
+"""Endings of files that are not plain text, and that `abnet` would not read back as such."""
 _ENDINGS = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")
 
 
@@ -52,6 +54,8 @@ def check_output(
     for source in inputs:
         if source is not None and _same_file(output, source):
             raise UsageError(f"{option}: the output file is also an input: {source}; name another file.")
+    if kind == CSV and output.suffix.lower() in _NOT_PLAIN:
+        raise UsageError(f"{option}: {output} would be plain CSV in spite of its name; name a file such as out.csv.")
     check_writable(output)
     if output.exists() and not overwrite and kind_of_file(output) not in (kind, ""):
         remedy = "name another file"

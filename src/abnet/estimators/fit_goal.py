@@ -128,7 +128,7 @@ def warn_of_goal(goal: Goal, statements: list[Statement], terms: Terms) -> None:
         warnings.warn(
             ParameterWarning(
                 "{} could not be certified and is not promised. Predictions are the most likely class instead (the "
-                "plain vote). The certificate says what was counted, and how many held-out rows would be needed. "
+                "plain vote). The certificate says what was counted, and whether more held-out rows would help. "
                 "To try another target on the same rows, add {}: it is then a choice among two.",
                 goal,
                 another,

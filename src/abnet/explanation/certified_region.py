@@ -35,6 +35,10 @@ class CertifiedRegion:
         Upper bound on the error rate on new rows in the region.
     errors, n_rows : int
         Errors among the held-out rows of the region.
+    plain_vote : bool
+        Whether answer and errors are those of the plain vote, because answers follow another decision.
+    period : str or None
+        The held-out rows of a split by time, such as "after 2024-03-01".
     """
 
     number: int
@@ -46,6 +50,8 @@ class CertifiedRegion:
     error_bound: float
     errors: int
     n_rows: int
+    plain_vote: bool = False
+    period: str | None = None
 
     @property
     def name(self) -> str:
@@ -67,10 +73,18 @@ class CertifiedRegion:
         >>> CertifiedRegion(3, "+-", "mostly age above 40", 0.28, "ill", 1.0, 0.0119, 1, 500).sentence()
         'Region 3 (mostly age above 40): 28% of the rows, answer ill, error rate at most 1.2%'
         """
-        return (
-            f"Region {self.number} ({printable(self.name, 200)}): {percent(self.share)} of the rows, answer "
-            f"{self.answer_text}, error rate at most {percent_up(self.error_bound)}"
+        answer = "answer"
+        rate = "error rate"
+        if self.plain_vote:
+            answer = "plain vote"
+            rate = "error rate of the plain vote"
+        text = (
+            f"Region {self.number} ({printable(self.name, 200)}): {percent(self.share)} of the rows, {answer} "
+            f"{self.answer_text}, {rate} at most {percent_up(self.error_bound)}"
         )
+        if self.period is not None:
+            text += f" on new rows like those {self.period}"
+        return text
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
@@ -198,13 +212,15 @@ def certified_regions(certificate: Certificate | None) -> CertifiedRegions | Non
                 error_bound=statement.value or 0.0,
                 errors=statement.errors,
                 n_rows=statement.n,
+                plain_vote=certificate.counts_plain_vote,
+                period=facts.period,
             )
         )
     return CertifiedRegions(
         listed=tuple(listed),
         n_rows=facts.n_rows,
         n_uncovered=facts.n_rows - sum(statement.n for statement in statements),
-        delta=facts.delta,
+        delta=facts.delta * certificate.shares.get(statements[0].unit, 1.0),
         plain_vote=certificate.counts_plain_vote,
         period=facts.period,
     )

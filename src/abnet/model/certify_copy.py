@@ -6,6 +6,7 @@ import msgspec
 import numpy as np
 
 from abnet.certificates.certificate import Certificate
+from abnet.certificates.decision import ARGMAX
 from abnet.certificates.fitted_rows import FittedRows
 from abnet.certificates.statements.copied_error import CopiedErrorBound
 from abnet.certificates.statements.error_bound import ErrorBound
@@ -63,14 +64,19 @@ def certify_copy(
         raise ValueError(
             "the model has no certificate of its error rate by counted errors: certify it on labelled rows first."
         )
-    vote = error.answers == "vote"
+    if loaded.decision != ARGMAX and error.answers == "vote":
+        raise ValueError(
+            "the model answers by a threshold or by costs, and its certificate counts the errors of the plain vote, "
+            "which are other answers: certify the copy by its answers to labelled rows, as any other model "
+            "(`abnet.certify_predictions`)."
+        )
     seen = _filter_of_cells(loaded)
     compared = 0
     differing = 0
     for batch in frames_of(table):
         check_named("prediction", [prediction], batch.columns)
         rows = batch.drop(prediction)
-        answers = predict_table(loaded, rows, vote=vote).frame
+        answers = predict_table(loaded, rows).frame
         assert answers is not None
         if seen is not None:
             n_classes = len(loaded.labels.names)

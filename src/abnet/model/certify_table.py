@@ -11,7 +11,7 @@ from abnet.certificates.certify_model import certify_judged, confusion_of
 from abnet.certificates.certify_own_decision import about_the_decision
 from abnet.certificates.decision import ARGMAX
 from abnet.certificates.estimate import Estimate
-from abnet.certificates.goals import Goal
+from abnet.certificates.goals import Costs, Goal
 from abnet.certificates.joint_shares import JointNames, Makes, hold_jointly, joint_shares
 from abnet.certificates.judged_answers import Judged, count_answers
 from abnet.certificates.keyed_order import row_order
@@ -398,6 +398,8 @@ class _Wanted:
         """Raise a ParameterError for options that cannot be combined."""
         if self.aside is not None:
             check_fraction("aside", self.aside)
+            if not isinstance(self.goal, Costs):
+                raise ParameterError("{} is for costs only: leave it out.", Parameter("aside"))
         by = Parameter("by")
         group = Parameter("group")
         if len(self.columns) > 1:

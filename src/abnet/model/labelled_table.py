@@ -313,7 +313,10 @@ def _model_scores(model: Model, rows: Any, label: str) -> NDArray[np.float64]:
         return confidence(scores)
     names = [label_text(name) for name in model.labels.names]
     if len(names) > 2:
-        raise ParameterError("a target recall, a target precision and costs are for two classes; the model has more.")
+        raise ParameterError(
+            "a target recall, a target precision and costs are for two classes; the model has more. "
+            "Without them, its own decision is certified."
+        )
     if label not in names:
         raise ParameterError("{} must be {}, not {!r}.", Parameter("positive_class"), listed(names), label)
     if names.index(label) == 0:
@@ -373,7 +376,8 @@ def _score_cells(frame: Table, score: str) -> NDArray[np.float64]:
     cells = number_cells(frame, score)
     is_missing = np.isnan(cells)
     if is_missing.any():
-        raise TableError(f"column {score!r}, {frame.row(int(is_missing.argmax()))}: there is no score.")
+        row = frame.row(int(is_missing.argmax()))
+        raise TableError(f"column {score!r}, {row}: there is no score. Every row needs one: leave rows without out.")
     return np.asarray(cells, np.float64)
 
 

@@ -44,8 +44,8 @@ def check_certificates(model: Model, certificates: Sequence[Certificate]) -> Non
     for certificate in certificates:
         if certificate.model is None or certificate.model != model.digest:
             raise ValueError(
-                "a certificate is about another model, or does not name its model: make it with `abnet certify` from "
-                "this model file."
+                "a certificate is about another model, about a threshold that this model does not use, or does not "
+                "name its model: make it with `abnet certify` from this model file, without a target or costs."
             )
 
 

@@ -145,7 +145,8 @@ def robust_rows(
     loaded = model_of(model)
     if loaded.decision != ARGMAX:
         raise unsupported(
-            "a tolerance is about the plain vote, and this model answers by a threshold", "fit without a target"
+            "a tolerance is about the plain vote, and this model answers by a threshold or by costs",
+            "fit without a target and without costs",
         )
     wanted = Tolerance.parse(tolerance, tuple(free))
     network = exact_network(loaded)

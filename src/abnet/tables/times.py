@@ -87,6 +87,8 @@ def read_times(column: Any, name: str | None = None, *, index: Any = 0) -> Times
     Traceback (most recent call last):
     abnet.tables.table_errors.TableError: time, column 'seen': 1 row without a readable time (data row 2: 'soon'). ...
     """
+    if np.ndim(column) > 1:
+        raise TableError(f"{_where(name)}: one time for each row is needed; got the shape {np.shape(column)}.")
     cells = cells_of(column, name or "")
     if isinstance(cells, DateCells):
         values = cells.days()

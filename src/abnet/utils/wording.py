@@ -7,6 +7,7 @@ __all__ = [
     "confidence",
     "figure_up",
     "first_few",
+    "given_percent",
     "number_of",
     "percent",
     "percent_down",
@@ -43,6 +44,17 @@ def percent(rate: float) -> str:
     ('37.7%', '0.05%', '0%')
     """
     return _percent(rate, ROUND_HALF_EVEN)
+
+
+def given_percent(rate: float) -> str:
+    """A rate that was given, such as a target, without rounding.
+
+    Examples
+    --------
+    >>> given_percent(0.05), given_percent(0.0499), given_percent(1e-7)
+    ('5%', '4.99%', '0.00001%')
+    """
+    return f"{_trimmed(Decimal(repr(float(rate))) * 100)}%"
 
 
 def percent_up(bound: float) -> str:

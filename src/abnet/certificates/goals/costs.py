@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from abnet.certificates import thresholds
+from abnet.certificates.cost_table import EVERY
 from abnet.certificates.goals.goal import Goal, GoalOption, Trials, goal
 from abnet.utils.errors import Parameter, ParameterError
 from abnet.utils.wording import number_of
@@ -49,7 +50,7 @@ class Costs(Goal):
     takes_probabilities = True
     option = GoalOption(
         "costs",
-        "Cost of a wrong answer, for each pair of labels, '*' for any: certify the expected cost of a row.",
+        "Cost of a wrong answer, for each pair of labels, '*' for any; repeatable. Certify the expected cost of a row.",
         rank=40,
         metavar="TRUTH:ANSWER=COST",
         type=list[str],
@@ -168,8 +169,12 @@ class Costs(Goal):
             return []
         if positive is None:
             raise ParameterError("costs need {}, the class that the scores belong to.", Parameter("positive_class"))
-        named = list(dict.fromkeys(label for pair in self.costs for label in pair))
         labels = list(known) or sorted(set(truth))
+        named = list(dict.fromkeys(label for pair in self.costs for label in pair))
+        if EVERY in named and EVERY not in labels:
+            named.remove(EVERY)
+            if len(labels) == 2:
+                named = labels
         unknown = [label for label in named if label not in labels]
         if unknown:
             raise ParameterError(

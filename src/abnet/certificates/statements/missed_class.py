@@ -98,13 +98,13 @@ class MissedClass(Statement, frozen=True, kw_only=True, tag="missed by sets"):
         """How many rows would be needed, or that too many labels are unknown."""
         target = f"a miss rate of at most {stated(self.sets.alpha)} with {confidence(self.delta)} confidence"
         needed = rows_for_sets(self.sets.alpha, self.delta, n_candidates=self.n_candidates)
-        rows = "held-out rows"
+        of_class = ""
         every_set = "every set holds all classes"
         if self.label is not None:
-            rows = f"{rows} of class {self.label}"
+            of_class = f" of class {self.label}"
             every_set = f"every set holds class {self.label}"
         if self.n < needed:
-            return f"There are {self.n:,} {rows}, and {needed:,} are needed for {target}: {every_set}."
+            return f"{needed:,} held-out rows{of_class} are needed for {target}; there are {self.n:,}, so {every_set}."
         return (
             f"{number_of(self.misses, 'row')} of {self.n:,} have a label that the model does not know, and no set "
             f"holds it: {target} could not be certified, and {every_set}."
