@@ -16,7 +16,7 @@ deltas = st.floats(1e-300, 1.0, exclude_max=True)
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(deltas, st.integers(1, 50))
 def test_shares_add_up_to_delta(delta: float, n_classes: int) -> None:
-    assert 2 * shares.share_of_an_order(delta) == pytest.approx(delta)
+    assert 2 * shares.share_of_two(delta) == pytest.approx(delta)
     assert sum(shares.shares_by_count([7] * n_classes, delta)) == pytest.approx(delta)
     for spent, left in (shares.share_for_sampling(delta), shares.share_for_fixed_paths(delta)):
         assert spent == pytest.approx(delta / 10)
@@ -25,7 +25,7 @@ def test_shares_add_up_to_delta(delta: float, n_classes: int) -> None:
 
 @pytest.mark.parametrize("delta", [0.0, 1.0, float("nan"), "0.05", True])
 def test_what_is_no_delta_has_no_shares(delta: float) -> None:
-    for share in (shares.share_of_an_order, shares.share_for_sampling, shares.share_for_fixed_paths):
+    for share in (shares.share_of_two, shares.share_for_sampling, shares.share_for_fixed_paths):
         with pytest.raises(ValueError, match=r"^delta"):
             share(delta)
     with pytest.raises(ValueError, match=r"^delta"):

@@ -46,7 +46,7 @@ def test_the_demo_speaks_of_options(failure: Failure) -> None:
 
 
 HELP = {
-    "fit": ["held out", "--details", "'auto'", "--help-all"],
+    "fit": ["held out", "'auto'", "--help-all"],
     "inspect": ["--details"],
     "": ["ABNET_CACHE", "141"],
 }

@@ -73,7 +73,14 @@ def test_help_loads_no_library(arguments: list[str]) -> None:
 
 def test_options_are_the_parameters_of_the_estimator() -> None:
     parameters = inspect.signature(abnet.CertifiedClassifier).parameters
-    assert set(parameters) - set(options.PARAMETERS) == {"preprocessor", "verbose", "classes", "decision"}
+    assert set(parameters) - set(options.PARAMETERS) == {
+        "preprocessor",
+        "verbose",
+        "classes",
+        "decision",
+        "sets",
+        "joint",
+    }
     assert set(options.PARAMETERS) <= set(inspect.signature(fit_command).parameters)
 
 

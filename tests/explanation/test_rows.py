@@ -97,9 +97,9 @@ def test_arrays_are_explained_column_by_column(name: str, sampled: bool, rng: np
     if sampled:
         n = 12
     preparation = preparations(n)[name]
-    inputs = preparation.n_features_out
-    if preparation is None:
-        inputs = n
+    inputs = n
+    if preparation is not None:
+        inputs = preparation.n_features_out
     model = exported("mixture", inputs, preparation=preparation)
     X = rng.normal(size=(6, n))
     explanation = explain(model, X, background=rng.normal(size=(9, n)))
@@ -403,7 +403,7 @@ def test_notebooks_show_the_numbers_and_hostile_names_as_text() -> None:
     for j in explanation[0].ranked():
         assert f"{100 * explanation[0].waterfall.contributions[j]:+.1f}%" in row.text
     assert f"{100 * model.predict_proba(rows)[0].max():.1f}%" in row.text
-    assert " 2 more " in Reader(explanation._repr_html_()).text
+    assert "2 more rows" in Reader(explanation._repr_html_()).text
     whole = abnet.explanation.explain_model(model, rows, background=rows)
     importance_page = Reader(whole._repr_html_())
     assert f"{100 * whole.ranked()[0].contribution:.1f}%" in importance_page.text

@@ -225,9 +225,9 @@ def test_abstentions_of_wide_networks_and_mixtures(exporter: Exporter, kind: str
 @pytest.mark.parametrize("name", models.preparations(6))
 def test_every_preparation_of_an_array(exporter: Exporter, name: str, tmp_path: Path) -> None:
     preparation = models.preparations(6)[name]
-    width = preparation.n_features_out
-    if preparation is None:
-        width = 6
+    width = 6
+    if preparation is not None:
+        width = preparation.n_features_out
     X = np.random.default_rng(8).normal(size=(500, 6))
     names = None
     if name in ("coded", "clipped", "thermometer"):

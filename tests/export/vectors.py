@@ -59,9 +59,9 @@ def golden_models() -> dict[str, tuple[Model, Any]]:
 
 def _lively(kind: str, X: Any, preparation: Any, *, width: int = 2, **info: Any) -> Model:
     """The first of a row of random models that does not put all rows into one class."""
-    n = preparation.n_features_out
-    if preparation is None:
-        n = X.shape[1]
+    n = X.shape[1]
+    if preparation is not None:
+        n = preparation.n_features_out
     for seed in range(100):
         model = models.model(
             kind, n, seed=seed, width=width, **{"preparation": preparation, "certificate": None, **info}

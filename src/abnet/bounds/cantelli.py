@@ -10,7 +10,7 @@ from abnet.bounds.kl_inverse import kl_inverse_lower, kl_inverse_upper
 from abnet.bounds.maurer_xi import xi
 from abnet.bounds.over_arrays import over_arrays
 from abnet.bounds.rounding import OUTWARD, round_up
-from abnet.bounds.shares import share_of_an_order
+from abnet.bounds.shares import share_of_two
 from abnet.utils.checks import count, finite, level, nonnegative, probability
 
 __all__ = ["c_bound", "mu_tandem_bound"]
@@ -153,5 +153,5 @@ def _cantelli(e: float, r: float, mu: float) -> float:
 
 def _price(n: int, delta: float, n_candidates: int) -> float:
     """``ln(2Kξ(n)/δ)``: each of the two limits holds at δ/2."""
-    share = share_of_an_order(level("delta", delta))
+    share = share_of_two(level("delta", delta))
     return math.log(count("n_candidates", n_candidates) * xi(n)) - math.log(share)

@@ -12,6 +12,7 @@ with :math:`L_+` the lower limit of positive rows above, :math:`U_-` the upper l
 
 from abnet.bounds.local_level import chosen_rate_lower, chosen_rate_upper
 from abnet.bounds.rounding import round_up
+from abnet.bounds.shares import share_of_two
 
 __all__ = ["chosen_error_upper", "chosen_precision_lower"]
 
@@ -39,8 +40,9 @@ def chosen_precision_lower(
     >>> round(chosen_precision_lower(87, 2, 369, 369), 3), chosen_precision_lower(0, 0, 10, 10)
     (0.844, 0.0)
     """
-    least_right = chosen_rate_lower(right, n, thresholds, delta / 2, n_candidates=n_candidates)
-    most_wrong = chosen_rate_upper(wrong, n, thresholds, delta / 2, n_candidates=n_candidates)
+    share = share_of_two(delta)
+    least_right = chosen_rate_lower(right, n, thresholds, share, n_candidates=n_candidates)
+    most_wrong = chosen_rate_upper(wrong, n, thresholds, share, n_candidates=n_candidates)
     return least_right / round_up(least_right + most_wrong)
 
 
@@ -63,6 +65,7 @@ def chosen_error_upper(
     >>> round(chosen_error_upper(4, 2, 369, 369), 3)
     0.072
     """
-    most_missed = chosen_rate_upper(missed, n, thresholds, delta / 2, n_candidates=n_candidates)
-    most_wrong = chosen_rate_upper(wrong, n, thresholds, delta / 2, n_candidates=n_candidates)
+    share = share_of_two(delta)
+    most_missed = chosen_rate_upper(missed, n, thresholds, share, n_candidates=n_candidates)
+    most_wrong = chosen_rate_upper(wrong, n, thresholds, share, n_candidates=n_candidates)
     return min(1.0, round_up(most_missed + most_wrong))

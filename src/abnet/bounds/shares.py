@@ -9,7 +9,7 @@ __all__ = [
     "share_for_fixed_paths",
     "share_for_sampling",
     "share_of_a_limit",
-    "share_of_an_order",
+    "share_of_two",
     "shares_by_count",
 ]
 
@@ -18,12 +18,12 @@ _FIXED_PATHS = 0.1
 """Shares of δ for sampled risks, and for the draw of the paths that vote."""
 
 
-def share_of_an_order(delta: float) -> float:
-    """The share of δ for each of the two bounds on a vote, first order and second order.
+def share_of_two(delta: float) -> float:
+    """The share of δ for each of two bounds that a statement is made of, such as first and second order for a vote.
 
     Examples
     --------
-    >>> share_of_an_order(0.05)
+    >>> share_of_two(0.05)
     0.025
     """
     return level("delta", delta) / 2.0

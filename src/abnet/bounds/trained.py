@@ -16,7 +16,7 @@ from abnet.bounds.gibbs import gibbs_bound
 from abnet.bounds.kept_paths_exact import kept_paths_bounds
 from abnet.bounds.rounding import OUTWARD, round_up
 from abnet.bounds.sampled import sampled_risk_bound
-from abnet.bounds.shares import share_for_fixed_paths, share_for_sampling, share_of_an_order
+from abnet.bounds.shares import share_for_fixed_paths, share_for_sampling, share_of_two
 
 __all__ = ["trained_gibbs_bound", "trained_vote_bound"]
 
@@ -131,7 +131,7 @@ def trained_vote_bound(
         delta_of_orders = delta
     else:
         delta_of_paths, delta_of_orders = share_for_fixed_paths(delta)
-    delta_of_order = share_of_an_order(delta_of_orders)
+    delta_of_order = share_of_two(delta_of_orders)
 
     gibbs = trained_gibbs_bound(
         risk,

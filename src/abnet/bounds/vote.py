@@ -2,7 +2,7 @@
 
 from abnet.bounds.gibbs import gibbs_bound
 from abnet.bounds.over_arrays import over_arrays
-from abnet.bounds.shares import share_of_an_order
+from abnet.bounds.shares import share_of_two
 from abnet.utils.checks import nonnegative, probability
 
 __all__ = [
@@ -88,6 +88,6 @@ def vote_bound(
     >>> round(vote_bound(0.03, 0.002, 0.0, 1230), 4)
     0.0462
     """
-    share = share_of_an_order(delta)
+    share = share_of_two(delta)
     first = twice_gibbs_bound(empirical_risk, kl, n, share, n_candidates=n_candidates)
     return min(first, tandem_bound(empirical_tandem, kl, n, share, n_candidates=n_candidates))

@@ -62,7 +62,7 @@ def check_order(wrong: NDArray[np.bool_], codes: NDArray[np.integer]) -> OrderCh
     --------
     >>> rng = np.random.default_rng(0)
     >>> codes = np.sort(rng.integers(0, 2, 400))
-    >>> found = check_order(rng.random(400) < np.linspace(0.0, 0.3, 400), codes)
+    >>> found = check_order(rng.random(400) < np.linspace(0.0, 0.6, 400), codes)
     >>> found.errors < LEVEL, found.labels < LEVEL, found.more_errors
     (True, True, 'later')
     """

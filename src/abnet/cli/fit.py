@@ -90,7 +90,6 @@ def fit(
     abnet fit patients.csv --target diagnosis --target-error 0.02
     abnet fit patients.csv --target diagnosis --target-recall 0.95 \\
         --positive-class ill
-    abnet fit patients.csv --target diagnosis --sets 0.1 --sets-by-class
     abnet fit visits.csv --target diagnosis --group patient
     abnet fit visits.csv --target diagnosis --time date
     """

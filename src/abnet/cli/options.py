@@ -58,15 +58,15 @@ Model = Annotated[
 Truth = Annotated[
     str | None, _option("Column with the labels; by default the one that the model predicts.", metavar="COLUMN")
 ]
-Overwrite = Annotated[
-    bool, flag("--overwrite", "Replace the output file even if it is of another kind (never an input).")
-]
+Overwrite = Annotated[bool, flag("--overwrite", "Replace the output file even if it is of another kind.")]
 AllowShift = Annotated[
     bool, flag("--allow-shift", "Accept a numeric column that is far outside its training range in most rows.")
 ]
 Quiet = Annotated[bool, flag("--quiet -q", "Show no progress.")]
 AsJSON = Annotated[bool, flag("--json", "Print one JSON object instead of text.")]
-Details = Annotated[bool, flag("--details", "Also print the bound on the Gibbs risk and where it comes from.")]
+Details = Annotated[
+    bool, flag("--details", "Also print the bound on the Gibbs risk and where it comes from.", rare=True)
+]
 
 # How a table is read
 
@@ -104,7 +104,7 @@ MissingLabel = Annotated[
 ]
 Bins = Annotated[
     str | None,
-    _option("Cut a numeric target into N classes, or at points such as 10,20.", metavar="N|CUTS"),
+    _option("Cut a numeric target into N classes, or at points such as 10,20.", metavar="N|CUTS", rare=True),
 ]
 Notes = Annotated[
     str, _option("'all' lists every note on the table separately.", metavar="main|all", panel=_TABLE, rare=True)
@@ -201,16 +201,21 @@ PredictionSets = Annotated[
 SetsByClass = Annotated[
     bool,
     typer.Option(
-        "--sets-by-class", metavar="", rich_help_panel=_CERTIFICATE, help="Certify this for every class, jointly."
+        "--sets-by-class",
+        metavar="",
+        rich_help_panel=_CERTIFICATE,
+        help="Certify prediction sets for every class, jointly.",
+        hidden=True,
     ),
 ]
 Joint = Annotated[
     list[str] | None,
     _option(
         "Statement that is to hold jointly with the others so named, such as 'error rate' or classes; repeatable. They "
-        "share δ equally, or as in 'error rate=0.8'.",
+        "share delta equally, or as in 'error rate=0.8'.",
         metavar="NAME",
         panel=_CERTIFICATE,
+        rare=True,
     ),
 ]
 NCandidates = Annotated[

@@ -24,7 +24,9 @@ def predict(
         typer.Option("--output", "-o", metavar="FILE", help="CSV file to write; by default, or with -, to stdout."),
     ] = None,
     proba: Annotated[bool, options.flag("--proba", "Add the probability of each class.")] = False,
-    sets: Annotated[bool, options.flag("--sets", "Add the prediction set of each row, such as {ill|well}.")] = False,
+    sets: Annotated[
+        bool, options.flag("--sets", "Add the prediction set of each row: its classes, between braces.")
+    ] = False,
     sets_from: Annotated[
         Path | None,
         typer.Option(

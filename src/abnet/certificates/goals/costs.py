@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from abnet.certificates import thresholds
-from abnet.certificates.cost_table import EVERY
 from abnet.certificates.goals.goal import Goal, GoalOption, Trials, goal
 from abnet.utils.errors import Parameter, ParameterError
 from abnet.utils.wording import number_of
@@ -50,7 +49,7 @@ class Costs(Goal):
     takes_probabilities = True
     option = GoalOption(
         "costs",
-        "Cost of a wrong answer, for each pair of labels, '*' for any; repeatable. Certify the expected cost of a row.",
+        "Certify the expected cost of a row: what each wrong answer costs ('*' is any label); repeatable.",
         rank=40,
         metavar="TRUTH:ANSWER=COST",
         type=list[str],
@@ -165,6 +164,8 @@ class Costs(Goal):
 
     def check_labels(self, truth: Sequence[str], known: Sequence[str], positive: str | None) -> list[str]:
         """A note about rows whose label has no cost; raises a ParameterError for costs of unknown labels."""
+        from abnet.certificates.cost_table import EVERY
+
         if not isinstance(self.costs, Mapping):
             return []
         if positive is None:
