@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import abnet
-from abnet.tables.binning import bin_names
+from abnet.tables.target_bins import bin_names
 from cli.tables import SMALL, Run
 
 

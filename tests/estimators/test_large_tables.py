@@ -21,10 +21,10 @@ from abnet.certificates.copied_rows import CopiesInStream
 from abnet.certificates.goals import Costs, TargetError
 from abnet.estimators import held_out_blocks
 from abnet.tables import TableError
-from abnet.tables.binning import bin_names
 from abnet.tables.loaded_rows import load_rows
 from abnet.tables.notes import NoteWarning
 from abnet.tables.preparation import TablePreparation, UnseenWarning
+from abnet.tables.target_bins import bin_names
 from abnet.utils.errors import ParameterError, TrainingRowsError
 
 SMALL: Any = {"hidden_layer_sizes": (2,), "max_iter": 4, "random_state": 0}

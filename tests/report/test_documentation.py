@@ -29,9 +29,9 @@ from abnet.model.digest import belonging
 from abnet.model.file import file_size, save
 from abnet.model.monitor_table import certified_error
 from abnet.model.predictors.compact import Compact
-from abnet.report.about import About, about_from, about_template
 from abnet.report.documentation import QUESTIONS
 from abnet.report.page import report_page
+from abnet.report.stated_facts import About, about_from, about_template
 from abnet.utils.wording import percent_down, percent_up
 from export import models
 from report import pages

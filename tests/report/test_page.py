@@ -31,12 +31,12 @@ from abnet.certificates.terms import Terms
 from abnet.certificates.validation_scores import ValidationScores
 from abnet.explanation.background_rows import background_rows
 from abnet.model import Card, Model, load, save
-from abnet.report.about import About
 from abnet.report.certificate_section import Peer, peers_of, weak_classes
 from abnet.report.estimates_section import MOST_PAIRS
 from abnet.report.form_fields import form_fields, medoid
 from abnet.report.measures import measure_rows
 from abnet.report.page import report_page, write_report
+from abnet.report.stated_facts import About
 from abnet.report.svg import Series, chart, nice_ticks
 from abnet.tables.columns import NumericColumn
 from abnet.tables.labels import Labels

@@ -4,9 +4,9 @@ import polars as pl
 import pytest
 
 from abnet.tables import TableError, split_target
-from abnet.tables.binning import Binning
 from abnet.tables.table import as_table
 from abnet.tables.target import labelled
+from abnet.tables.target_bins import Binning
 from abnet.tables.target_classes import NoClassesError
 
 

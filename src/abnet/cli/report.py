@@ -105,6 +105,6 @@ def report(
 
 def _print_template(model: Path) -> None:
     from abnet.model.table_rows import as_model
-    from abnet.report.about import about_template
+    from abnet.report.stated_facts import about_template
 
     print(about_template(as_model(model)), end="")

@@ -13,13 +13,13 @@ from abnet.certificates.random_seed import drawn_seed
 from abnet.estimators.certified import CertifiedClassifier
 from abnet.estimators.fitting_mixin import FittingMixin
 from abnet.tables import TableError
-from abnet.tables.binning import bin_names
 from abnet.tables.loaded_rows import LoadedRows, load_rows
 from abnet.tables.named_columns import NamedColumnError, cell_texts, check_named, without_group
 from abnet.tables.preparation import TablePreparation
 from abnet.tables.table import as_table
 from abnet.tables.table_errors import UnknownColumnError, listed
 from abnet.tables.table_source import TableSource
+from abnet.tables.target_bins import bin_names
 from abnet.training.features import is_our_own
 from abnet.training.settings import Settings
 from abnet.utils.errors import Parameter, ParameterError

@@ -11,9 +11,9 @@ from abnet.model.file import file_size
 from abnet.model.model import Model
 from abnet.model.monitor_table import ALPHA, UnwatchableError, certified_error
 from abnet.model.predictors.compact import Compact
-from abnet.report.about import About
 from abnet.report.further_certificates import further_certificates
 from abnet.report.markup import html_table, rendered, with_code
+from abnet.report.stated_facts import About
 from abnet.tables.named_columns import label_text
 from abnet.utils.wording import confidence, number_of, percent, percent_down, percent_up, shortened
 

@@ -20,7 +20,6 @@ from abnet.certificates.certificate import Certificate
 from abnet.explanation.background import ExplanationPlan
 from abnet.export.js_model import js_library, js_record, script_json
 from abnet.model.model import FittedClassifier, Model, model_of
-from abnet.report.about import About, about_from
 from abnet.report.certificate_section import Peer, certificate_section, peers_of
 from abnet.report.columns_section import columns_section
 from abnet.report.documentation import check_certificates, documentation_section
@@ -31,6 +30,7 @@ from abnet.report.learning_section import learning_section
 from abnet.report.markup import rendered
 from abnet.report.measures import GivenRows, measure_rows
 from abnet.report.reproduction_section import reproduction_section
+from abnet.report.stated_facts import About, about_from
 from abnet.report.summary_section import about_rows, summary_section
 from abnet.report.theory_section import theory_section
 from abnet.tables.labels import Labels

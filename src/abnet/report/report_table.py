@@ -15,10 +15,10 @@ from abnet.certificates.training_rows import filter_of
 from abnet.model.labelled_table import target_of
 from abnet.model.model import Model
 from abnet.model.table_rows import ModelOrPath, as_model, frames_of, prepared
-from abnet.report.about import about_from
 from abnet.report.certificate_section import Peer, peers_of
 from abnet.report.measures import LOCATED, GivenRows, measure_scores
 from abnet.report.page import report_page
+from abnet.report.stated_facts import about_from
 from abnet.tables import TableError
 from abnet.tables.model_labels import true_labels
 from abnet.tables.named_columns import check_named, label_text

@@ -13,13 +13,13 @@ from abnet.certificates.statements.goal_statement import GoalStatement
 from abnet.explanation.model_explanation import ModelExplanation
 from abnet.explanation.units import value_text
 from abnet.model.model import Model
-from abnet.report.about import About
 from abnet.report.certificate_section import Peer, better_peers, weak_classes
 from abnet.report.estimates_section import fitted_warning
 from abnet.report.further_certificates import further_certificates
 from abnet.report.importance_section import direction_text
 from abnet.report.markup import html_table, rendered, with_code
 from abnet.report.measures import RowMeasures
+from abnet.report.stated_facts import About
 from abnet.report.svg import Bar, bar_chart
 from abnet.tables.note_sentences import named_option
 from abnet.tables.notes import Note, note_lines

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from abnet.certificates.row_hashing import hashes_with_labels, sums_of_cells
 from abnet.certificates.split import Split, warn_of_few_rows
-from abnet.tables.binning import Binning
 from abnet.tables.held_out_rows import HeldOutRows
 from abnet.tables.label_types import sorted_as_typed
 from abnet.tables.named_columns import check_named
@@ -19,6 +18,7 @@ from abnet.tables.notes import Note
 from abnet.tables.polars_frames import stacked
 from abnet.tables.table import as_table
 from abnet.tables.target import FeaturesAndLabels, labelled, labels_as_written, split_target
+from abnet.tables.target_bins import Binning
 from abnet.tables.times import Times, read_times
 from abnet.utils.caller_rows import without_column
 from abnet.utils.label_values import label_values
@@ -91,7 +91,7 @@ def load_rows(
     missing_label : {"drop", "error"}
         What to do with rows without a label.
     bins : int or sequence of float, optional
-        Cut a numeric target into classes (`abnet.tables.binning.Binning`).
+        Cut a numeric target into classes (`abnet.tables.target_bins.Binning`).
     time : str, optional
         Column with the times, for a split by time; it is taken out of the rows.
     """

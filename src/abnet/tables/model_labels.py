@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abnet.tables.binning import bin_codes, bin_names
 from abnet.tables.cells import is_blank, to_text
 from abnet.tables.label_types import is_number
 from abnet.tables.named_columns import cell_texts
 from abnet.tables.number_forms import PLAIN
 from abnet.tables.table import Table
 from abnet.tables.target import check_target
+from abnet.tables.target_bins import bin_codes, bin_names
 
 __all__ = ["label_codes", "label_places", "true_labels"]
 

@@ -17,10 +17,10 @@ from abnet.tables.notes import Note
 from abnet.tables.preparation.scalers import StandardMap
 from abnet.tables.preparation.table_map import TableMap
 from abnet.tables.preparation.table_preparation import TablePreparation
+from abnet.training.column_ranking import useful_columns
 from abnet.training.features import Features
 from abnet.training.learned import PreparedRows
 from abnet.training.settings import Settings
-from abnet.training.useful_columns import useful_columns
 
 __all__ = ["LEAST_COLUMNS", "choose_columns", "without_columns"]
 

@@ -26,7 +26,7 @@ from abnet.paper.runs import group_training
 from abnet.paper.runs.prepared_split import PreparedSplit
 from abnet.paper.runs.run_setting import Setting, Variant
 from abnet.paper.runs.setting_groups import SettingGroup
-from abnet.tables.binning import bin_names
+from abnet.tables.target_bins import bin_names
 from abnet.training.loop import pad_rows
 from broken_promise import breaks
 from estimators.worlds import DELTA, NOISE, POINTS, SIGNAL, World, broken_promises, certified, count, repetition

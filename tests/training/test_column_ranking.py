@@ -13,9 +13,9 @@ from abnet.bounds import clopper_pearson_bound
 from abnet.tables.labels import Labels
 from abnet.tables.preparation import StandardMap, TablePreparation
 from abnet.training.column_choice import LEAST_COLUMNS, choose_columns
+from abnet.training.column_ranking import useful_columns
 from abnet.training.features import Features
 from abnet.training.learned import PreparedRows
-from abnet.training.useful_columns import useful_columns
 from broken_promise import breaks
 
 D = 100
@@ -175,7 +175,7 @@ def failures(*, by_bound_rows: bool) -> int:
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few trees and one number of columns: the same steps, many times."""
-    module = sys.modules["abnet.training.useful_columns"]
+    module = sys.modules["abnet.training.column_ranking"]
     monkeypatch.setattr(module, "TREES", 4)
     monkeypatch.setattr(module, "LEAST_ROUNDS", 4)
     monkeypatch.setattr(module, "COUNTS", (8,))
