@@ -45,8 +45,9 @@ def main(arguments: list[str]) -> int:
     missed = 0
     for part in options.parts or PARTS:
         begin = time.perf_counter()
-        rows = importlib.import_module(part).rows()
-        for row in rows:
+        rows = []
+        for row in importlib.import_module(part).rows():
+            rows.append(row)
             missed += not row.met
             print(f"{mark(row)} {row.what}: {row.value:.3g} (target {row.target}; {row.detail})", flush=True)
         print(f"     {part} took {time.perf_counter() - begin:.0f} s", flush=True)
