@@ -34,7 +34,6 @@ def meet_by_rank(
     Parameters
     ----------
     goal : RateGoal
-        One that is `ranked`.
     scores, truth : arrays (n,)
         Scores and classes of the held-out rows.
     classes : tuple of str

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -123,29 +124,26 @@ def certify_scores(
         names, truth, codes = goal.code_labels(labels, values, answers, positive)
     terms = Terms(delta=delta, n_candidates=n_candidates, source="test set")
     rows = _Rows(values, truth, codes)
-    ranked = isinstance(goal, RateGoal) and goal.ranked is not None
-    if ranked and aside is not None:
-        raise ParameterError("{} is for costs: a target tests all rows.", Parameter("aside"))
-    held: ValidationScores | None = None
-    if not ranked:
+    if isinstance(goal, RateGoal):
+        if aside is not None:
+            raise ParameterError("{} is for costs: a target tests all rows.", Parameter("aside"))
+        keys = bet_keys(row_order(hashes, seed))
+        test = partial(meet_by_rank, goal, rows.scores, rows.truth, names, keys=keys, answers=rows.answers)
+    else:
         share = ASIDE
         if aside is not None:
             share = level("aside", aside)
         held, rows = _set_aside(rows, Split.of(hashes, share, seed), names)
+        keys = np.arange(len(rows.truth), dtype=np.uint64)
+        test = partial(meet, goal, held, rows.scores, rows.truth, names, keys=keys, answers=rows.answers)
 
     def met(chosen_at: float, delta: float) -> tuple[Decision | None, list[Statement]]:
-        test = replace(terms, delta=chosen_at)
-        beside = replace(terms, delta=delta)
-        if isinstance(goal, RateGoal) and held is None:
-            keys = bet_keys(row_order(hashes, seed))
-            return meet_by_rank(
-                goal, rows.scores, rows.truth, names, test, keys=keys, answers=rows.answers, beside=beside
-            )
-        assert held is not None
-        keys = np.arange(len(rows.truth), dtype=np.uint64)
-        return meet(goal, held, rows.scores, rows.truth, names, test, keys=keys, answers=rows.answers, beside=beside)
+        return test(replace(terms, delta=chosen_at), beside=replace(terms, delta=delta))
 
-    target = met(delta, delta)[1][0].unit
+    # Only joint statements have shares of δ, which are found by name.
+    target = ""
+    if joint is not None:
+        target = met(delta, delta)[1][0].unit
 
     def made(makes: Makes) -> Certificate:
         decision, statements = met(makes.choosing(target), makes.delta)

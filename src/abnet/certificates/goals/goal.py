@@ -222,10 +222,9 @@ class RateGoal(Goal):
     (2017), Selective classification for deep neural networks.
     """
 
-    ranked: "ClassVar[Literal['rows above', 'class'] | None]" = None
-    """Where failures are counted, if thresholds may be scores of the counted rows themselves
-    (`abnet.certificates.thresholds.rank_tests`): among the rows above the threshold, or among the rows of a class. None
-    if thresholds have to be fixed on other rows."""
+    ranked: "ClassVar[Literal['rows above', 'class']]"
+    """Where failures are counted if thresholds are scores of the counted rows themselves
+    (`abnet.certificates.thresholds.rank_tests`): among the rows above the threshold, or among the rows of a class."""
 
     @property
     @abstractmethod
@@ -274,10 +273,11 @@ class RateGoal(Goal):
             Whether they are scores of the counted rows. Then only limits that hold at all thresholds are stated.
         """
 
+    @abstractmethod
     def at_ranks(
         self, truth: "NDArray[np.intp]", answers: "NDArray[np.intp] | None", classes: Sequence[str]
     ) -> "RankCounts":
-        """What is counted at every rank, for a goal that is `ranked`.
+        """What is counted at every rank.
 
         Parameters
         ----------
@@ -287,11 +287,10 @@ class RateGoal(Goal):
             The model's answers, for a goal about them.
         classes : sequence of str
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def decision_above(self, threshold: float, classes: Sequence[str]) -> "Decision":
-        """The decision with a threshold, for a goal that is `ranked`."""
-        raise NotImplementedError
+        """The decision with a threshold."""
 
     def __post_init__(self) -> None:
         if not 0.0 < self.rate < 1.0:
